@@ -1,0 +1,87 @@
+"""What can be scored, sampled and plotted: anything that gives the next symbol's distribution.
+
+Networks, baselines and the true sources all meet this protocol; probabilities are over the codes of `alphabet`.
+Logarithms are natural here; reports are in bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from glnn.sequences import Alphabet, Encoded
+
+
+class State(Protocol):
+    """Where a predictor stands inside a sequence."""
+
+    def probabilities(self) -> np.ndarray:
+        """The distribution of the next symbol, shape (A,), summing to 1."""
+        ...
+
+    def advance(self, code: int) -> None:
+        """Read the next symbol."""
+        ...
+
+    def copy(self) -> State:
+        """An independent state at the same place."""
+        ...
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """A probabilistic model of symbol sequences."""
+
+    alphabet: Alphabet
+
+    def begin(self) -> State:
+        """The state at the start of a sequence."""
+        ...
+
+    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
+        """Next-symbol distributions along the data, in blocks of at most `block` rows of A probabilities.
+
+        Every sequence of `data` begins from the start state; the mask plays no role.
+        """
+        ...
+
+    def log_likelihoods(self, data: Encoded) -> np.ndarray:
+        """log π_t(x_t) at every position, shape (T,), natural logarithm; −inf where impossible."""
+        ...
+
+
+class StepwisePredictor:
+    """Gives `distributions` and `log_likelihoods` to a predictor that only knows how to `begin`."""
+
+    alphabet: Alphabet
+
+    def begin(self) -> State:
+        """The state at the start of a sequence."""
+        raise NotImplementedError
+
+    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
+        """Next-symbol distributions along the data, in blocks of rows."""
+        rows: list[np.ndarray] = []
+        for codes in data:
+            state = self.begin()
+            for code in codes:
+                rows.append(state.probabilities())
+                if len(rows) == block:
+                    yield np.array(rows)
+                    rows = []
+                state.advance(int(code))
+        if rows:
+            yield np.array(rows)
+
+    def log_likelihoods(self, data: Encoded) -> np.ndarray:
+        """log π_t(x_t) at every position."""
+        given = np.empty(len(data.codes))
+        position = 0
+        for rows in self.distributions(data):
+            codes = data.codes[position : position + len(rows)]
+            given[position : position + len(rows)] = rows[np.arange(len(rows)), codes]
+            position += len(rows)
+        with np.errstate(divide="ignore"):
+            return np.log(given)

@@ -1,0 +1,1 @@
+"""Compiled numerics: how kernels are compiled and cached, and the elementary functions they share."""

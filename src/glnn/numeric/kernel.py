@@ -1,0 +1,52 @@
+"""How every kernel is compiled: lazily, without the GIL, cached under a folder named by the sources' hash.
+
+Numba's own cache looks only at the file of the function it caches, so an edit of a jitted helper elsewhere
+would go unnoticed, and a read-only installation could not be cached at all. One folder in the user's cache per
+state of the package's sources mends both. `NUMBA_CACHE_DIR`, when set, is respected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Sums may be split over vector lanes; NaN and infinity keep their meaning (never the full "fast").
+REASSOCIATE = {"contract", "reassoc", "nsz", "arcp"}
+# Only fused multiply-add: the order of every sum stays as written.
+CONTRACT = {"contract"}
+
+
+def kernel(fastmath: set[str] | bool = False, **options: Any) -> Callable[[Function], Function]:
+    """Compile a function on first use; `fastmath` names the liberties that its arithmetic may take."""
+
+    def decorate(function: Function) -> Function:
+        previous = numba.config.CACHE_DIR
+        if not previous:
+            numba.config.CACHE_DIR = _cache_folder()
+        try:
+            settings = {"cache": True, "nogil": True, "error_model": "numpy", **options}
+            return numba.njit(fastmath=fastmath, **settings)(function)
+        finally:
+            numba.config.CACHE_DIR = previous
+
+    return decorate
+
+
+@cache
+def _cache_folder() -> str:
+    package = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        text = path.read_bytes()
+        if b"@kernel" in text:
+            digest.update(path.name.encode() + text)
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return str(home / "glnn" / f"kernels-{digest.hexdigest()[:16]}")
