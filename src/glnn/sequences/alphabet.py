@@ -1,0 +1,151 @@
+"""The alphabet: which symbols there are, in which order, and so which code 0 … A-1 each one has.
+
+Symbols are sorted when they can be sorted, else in order of first occurrence; an alphabet given explicitly
+keeps its own order. `kind` remembers what the symbols were cut from, so that `join` can put them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from glnn.sequences.errors import InputError
+from glnn.sequences.tokens import KINDS, Kind, Tokens, in_stable_order, offsets, table_limit, tokens_of
+
+
+@dataclass(frozen=True, init=False)
+class Alphabet:
+    """Distinct symbols of one type. Two alphabets are equal when they give every symbol the same code.
+
+    `Alphabet("abc")`, `Alphabet(["the", "cat"])` and `Alphabet(np.arange(10))` all work.
+    """
+
+    symbols: tuple[Hashable, ...]
+    kind: Kind = field(compare=False)
+
+    def __init__(self, symbols: Iterable[Any], kind: Kind | None = None) -> None:
+        tokens = tokens_of(in_stable_order(symbols) if isinstance(symbols, set | frozenset) else symbols)
+        distinct = tuple(tokens.as_list())
+        if len(set(distinct)) < len(distinct):
+            double = next(symbol for symbol in distinct if distinct.count(symbol) > 1)
+            raise InputError(f"the alphabet holds {double!r} twice: each symbol must be there once")
+        if kind is not None and kind not in KINDS:
+            raise InputError(f"the alphabet's kind is {kind!r}: it is one of {', '.join(KINDS)}")
+        object.__setattr__(self, "symbols", distinct)
+        object.__setattr__(self, "kind", kind or _natural_kind(tokens.kind, distinct))
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    def __contains__(self, symbol: object) -> bool:
+        return symbol in self._index
+
+    def __repr__(self) -> str:
+        return f"Alphabet of {len(self)} {self.kind}: {self.summary()}"
+
+    def summary(self, most: int = 8) -> str:
+        """The first symbols, for messages."""
+        shown = ", ".join(map(repr, self.symbols[:most]))
+        return shown if len(self) <= most else f"{shown}, …"
+
+    def encode(self, tokens: Any) -> np.ndarray:
+        """The codes of one sequence, int32; an empty one gives an empty array."""
+        flat = tokens_of(tokens, self.kind)
+        codes = self.lookup(flat)
+        unknown = np.flatnonzero(codes < 0)
+        if unknown.size:
+            raise self.unknown_symbol(flat.symbol(unknown[0]), f"position {unknown[0]}", unknown.size)
+        return codes
+
+    def decode(self, codes: Iterable[int] | np.ndarray) -> list[Any]:
+        """The tokens of the codes."""
+        array = np.asarray(codes if isinstance(codes, np.ndarray) else list(codes), dtype=np.int64)
+        if array.size and not 0 <= array.min() <= array.max() < len(self):
+            wrong = array[(array < 0) | (array >= len(self))][0]
+            raise InputError(f"code {wrong} is outside 0 … {len(self) - 1}, the codes of this alphabet")
+        return list(self._objects[array].tolist())
+
+    def join(self, tokens: Iterable[Any]) -> Any:
+        """Tokens back to what they were cut from: a str, bytes, an integer array, or a list."""
+        if self.kind == "characters":
+            return "".join(tokens)
+        if self.kind == "bytes":
+            return bytes(tokens)
+        if self.kind == "integers":
+            return np.array(list(tokens), dtype=np.int64)
+        if self.kind == "words":
+            return " ".join(tokens)
+        if self.kind == "lines":
+            return "".join(f"{line}\n" for line in tokens)
+        return list(tokens)
+
+    def lookup(self, tokens: Tokens) -> np.ndarray:
+        """The codes of a flat run of symbols, int32, with -1 for those outside the alphabet."""
+        if not len(tokens) or not len(self):
+            return np.full(len(tokens), -1, np.int32)
+        expected = type(self.symbols[0])
+        if tokens.symbol_type is not expected:
+            raise InputError(
+                f"the data's symbols are {tokens.symbol_type.__name__} ({tokens.symbol(0)!r} first), "
+                f"the alphabet's are {expected.__name__} ({self.summary(3)}): they must be of one type"
+            )
+        if isinstance(tokens.values, np.ndarray) and self._integers is not None:
+            return _codes_of_integers(tokens.values, self._integers)
+        found = map(self._index.get, tokens.as_list(), repeat(-1))
+        return np.fromiter(found, np.int32, count=len(tokens))
+
+    def unknown_symbol(self, symbol: Hashable, where: str, count: int) -> InputError:
+        """The error for a symbol outside the alphabet."""
+        more = f" ({count} positions hold such symbols)" if count > 1 else ""
+        return InputError(
+            f"symbol {symbol!r} at {where} is not in the alphabet of {len(self)} symbols "
+            f"({self.summary()}){more}: give alphabet= with every symbol that can occur"
+        )
+
+    @cached_property
+    def _index(self) -> dict[Hashable, int]:
+        return {symbol: code for code, symbol in enumerate(self.symbols)}
+
+    @cached_property
+    def _objects(self) -> np.ndarray:
+        objects = np.empty(len(self), object)
+        for code, symbol in enumerate(self.symbols):
+            objects[code] = symbol
+        return objects
+
+    @cached_property
+    def _integers(self) -> np.ndarray | None:
+        """Each symbol as an integer: its code point or its value; None when symbols are anything else."""
+        if all(type(symbol) is int for symbol in self.symbols):
+            try:
+                return np.array(self.symbols, np.int64)
+            except OverflowError:
+                return None
+        if all(isinstance(symbol, str) and len(symbol) == 1 for symbol in self.symbols):
+            return np.array([ord(symbol) for symbol in self.symbols], np.int64)  # type: ignore[arg-type]
+        return None
+
+
+def _natural_kind(kind: Kind, symbols: tuple[Hashable, ...]) -> Kind:
+    """A list of single characters is taken for the characters of a text; `encode` says so when it is not."""
+    if kind == "tokens" and all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols):
+        return "characters"
+    return kind
+
+
+def _codes_of_integers(values: np.ndarray, symbols: np.ndarray) -> np.ndarray:
+    low = min(int(symbols.min()), int(values.min()))
+    high = max(int(symbols.max()), int(values.max()))
+    if high - low > table_limit(values.size):
+        order = np.argsort(symbols)
+        places = np.minimum(np.searchsorted(symbols, values, sorter=order), len(symbols) - 1)
+        codes = order[places]
+        return np.where(symbols[codes] == values, codes, -1).astype(np.int32)
+    table = np.full(high - low + 1, -1, np.int32)
+    table[symbols - low] = np.arange(len(symbols), dtype=np.int32)
+    return table[offsets(values, low)]

@@ -1,0 +1,223 @@
+"""What counts as a sequence of symbols, and of which kind, before symbols become codes.
+
+Text, bytes and integers become one integer array (code points, bytes, values), so that ten million
+characters never become ten million Python objects; anything else becomes a list of hashable tokens.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from glnn.sequences.errors import InputError
+
+Kind = Literal["characters", "bytes", "integers", "words", "lines", "tokens"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+ACCEPTED = (
+    "one sequence is a str, bytes, an array of integers or a list of hashable tokens; "
+    "several are a list of lists or of arrays, or glnn.Sequences([...])"
+)
+
+
+class Words(list[str]):
+    """One sequence whose tokens are the words of a text."""
+
+
+class Lines(list[str]):
+    """One sequence whose tokens are the lines of a text, without their line ends."""
+
+
+class Sequences:
+    """Several sequences, each of any kind: `Sequences(["abba", "ab"])` is two texts, not two tokens.
+
+    `names`, when given, says what each sequence is (the case of an event log).
+    """
+
+    def __init__(self, items: Iterable[Any], names: Iterable[str] | None = None) -> None:
+        if isinstance(items, str | bytes):
+            raise InputError(
+                f"Sequences was given one {type(items).__name__}: give a list of sequences, Sequences([...])"
+            )
+        self.items: tuple[Any, ...] = tuple(items)
+        self.names: tuple[str, ...] | None = None if names is None else tuple(names)
+        if self.names is not None and len(self.names) != len(self.items):
+            raise InputError(f"Sequences was given {len(self.items)} sequences and {len(self.names)} names")
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def __getitem__(self, which: int) -> Any:
+        return self.items[which]
+
+    def __repr__(self) -> str:
+        return f"Sequences of {len(self.items)}"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """One flat run of symbols: an array of code points or integers, or a list of hashable tokens."""
+
+    values: np.ndarray | list[Hashable]
+    kind: Kind
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def symbol_type(self) -> type:
+        """The Python type of the symbols; only asked of runs that are not empty."""
+        if isinstance(self.values, np.ndarray):
+            return str if self.kind == "characters" else int
+        return type(self.values[0])
+
+    def symbol(self, position: int) -> Hashable:
+        """The symbol at a position, as the user knows it."""
+        if isinstance(self.values, np.ndarray):
+            value = int(self.values[position])
+            return chr(value) if self.kind == "characters" else value
+        return self.values[position]
+
+    def as_list(self) -> list[Hashable]:
+        """All symbols as Python objects."""
+        if not isinstance(self.values, np.ndarray):
+            return self.values
+        if self.kind == "characters":
+            return list(self.values.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"))
+        return list(self.values.tolist())
+
+    def distinct(self) -> list[Hashable]:
+        """The symbols that occur: sorted when they can be sorted, else in order of first occurrence."""
+        if isinstance(self.values, np.ndarray):
+            present = _distinct_integers(self.values)
+            return Tokens(present, self.kind).as_list()
+        return in_stable_order(dict.fromkeys(self.values))
+
+
+def in_stable_order(symbols: Iterable[Hashable]) -> list[Hashable]:
+    """Sorted when the symbols can be sorted, else as they come."""
+    listed = list(symbols)
+    # The order of frozensets is inclusion: sorting them neither fails nor means anything.
+    if any(isinstance(symbol, frozenset) for symbol in listed):
+        return listed
+    try:
+        return sorted(listed)  # type: ignore[type-var]
+    except TypeError:
+        return listed
+
+
+def is_several(data: Any) -> bool:
+    """Whether the data are several sequences: a `Sequences`, or a list of lists or arrays."""
+    if isinstance(data, Sequences):
+        return True
+    if not isinstance(data, list | tuple) or not data:
+        return False
+    inner = [isinstance(item, list) or (isinstance(item, np.ndarray) and item.ndim > 0) for item in data]
+    if any(inner) and not all(inner):
+        odd = inner.index(not inner[0])
+        raise InputError(
+            f"the list mixes sequences and tokens: item 0 is a {type(data[0]).__name__}, "
+            f"item {odd} a {type(data[odd]).__name__}; {ACCEPTED}"
+        )
+    return all(inner)
+
+
+def tokens_of(data: Any, kind: Kind | None = None) -> Tokens:
+    """One sequence as a flat run of symbols; `kind` says how a text is cut when the alphabet is of words."""
+    if isinstance(data, str):
+        if kind == "words":
+            return Tokens(list(data.split()), "words")
+        if kind == "lines":
+            return Tokens(list(split_lines(data)), "lines")
+        points = np.frombuffer(data.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        return Tokens(points, "characters")
+    if isinstance(data, bytes | bytearray | memoryview | mmap.mmap):
+        return Tokens(np.frombuffer(data, dtype=np.uint8), "bytes")
+    if hasattr(data, "__array__"):
+        return _tokens_of_array(np.asarray(data))
+    if isinstance(data, dict | set | frozenset) or not isinstance(data, Iterable):
+        raise InputError(f"the data are of type {type(data).__name__}: {ACCEPTED}")
+    return Tokens(_checked_tokens(list(data)), _kind_of_list(data))
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text; an end of line closes a line, so a closing one opens no empty line."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _kind_of_list(data: Any) -> Kind:
+    if isinstance(data, Words):
+        return "words"
+    return "lines" if isinstance(data, Lines) else "tokens"
+
+
+def _tokens_of_array(array: np.ndarray) -> Tokens:
+    if array.ndim != 1:
+        raise InputError(
+            f"the array has shape {array.shape}: one sequence is an array of one dimension; "
+            "several sequences are a list of arrays, so list(array) makes each row a sequence"
+        )
+    if array.dtype.kind in "USO":
+        return Tokens(_checked_tokens(array.tolist()), "tokens")
+    if array.dtype.kind not in "iu":
+        raise InputError(
+            f"the array is of dtype {array.dtype}: symbols are integers; cut real values into classes, "
+            "or write array.astype(int) if they are whole numbers"
+        )
+    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+        raise InputError("the array holds integers above 2^63 - 1: give them as a list of tokens")
+    return Tokens(array, "integers")
+
+
+def _checked_tokens(tokens: list[Any]) -> list[Hashable]:
+    types = set(map(type, tokens))
+    if any(issubclass(kind, np.generic) for kind in types):
+        tokens = [token.item() if isinstance(token, np.generic) else token for token in tokens]
+        types = set(map(type, tokens))
+    if len(types) > 1:
+        # Also for int beside bool or float: 1 == True == 1.0 would silently become one symbol.
+        odd = next(place for place, token in enumerate(tokens) if type(token) is not type(tokens[0]))
+        raise InputError(
+            f"the tokens are of mixed types: {tokens[0]!r} at position 0 is a {type(tokens[0]).__name__}, "
+            f"{tokens[odd]!r} at position {odd} a {type(tokens[odd]).__name__}; make them all of one type"
+        )
+    if types and next(iter(types)) is float and any(token != token for token in tokens):
+        place = next(place for place, token in enumerate(tokens) if token != token)
+        raise InputError(f"the token at position {place} is NaN, which equals nothing: give it a name")
+    try:
+        set(tokens)
+    except TypeError:
+        raise InputError(
+            f"tokens of type {next(iter(types)).__name__} are not hashable, so they cannot be symbols; {ACCEPTED}"
+        ) from None
+    return tokens
+
+
+def _distinct_integers(values: np.ndarray) -> np.ndarray:
+    """The sorted distinct values, by a table when their range is small, by sorting otherwise."""
+    if not values.size:
+        return values
+    low, high = int(values.min()), int(values.max())
+    if high - low > table_limit(values.size):
+        return np.unique(values)
+    present = np.zeros(high - low + 1, bool)
+    present[offsets(values, low)] = True
+    return np.flatnonzero(present) + low
+
+
+def table_limit(size: int) -> int:
+    """The largest range of values for which a table costs no more than the data."""
+    return max(0x110000, 4 * size)
+
+
+def offsets(values: np.ndarray, low: int) -> np.ndarray:
+    """values - low, in 64 bits so that small types cannot overflow; unchanged when low is 0."""
+    return values if low == 0 else values.astype(np.int64) - low
