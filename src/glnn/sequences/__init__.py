@@ -1,8 +1,22 @@
 """Sequences of symbols: alphabet, codes, masks, and reading them from files."""
 
 from glnn.sequences.alphabet import Alphabet
-from glnn.sequences.encoded import Encoded, encode
+from glnn.sequences.encoded import Encoded, encode, mask_after
 from glnn.sequences.errors import InputError
+from glnn.sequences.event_log import read_event_log
+from glnn.sequences.files import read_file, read_mask
 from glnn.sequences.tokens import Lines, Sequences, Words
 
-__all__ = ["Alphabet", "Encoded", "InputError", "Lines", "Sequences", "Words", "encode"]
+__all__ = [
+    "Alphabet",
+    "Encoded",
+    "InputError",
+    "Lines",
+    "Sequences",
+    "Words",
+    "encode",
+    "mask_after",
+    "read_event_log",
+    "read_file",
+    "read_mask",
+]

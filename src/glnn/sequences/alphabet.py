@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from glnn.sequences.errors import InputError
-from glnn.sequences.tokens import KINDS, Kind, Tokens, in_stable_order, offsets, table_limit, tokens_of
+from glnn.sequences.tokens import KINDS, Kind, Tokens, blocks, in_stable_order, table_limit, tokens_of
 
 
 @dataclass(frozen=True, init=False)
@@ -148,4 +148,7 @@ def _codes_of_integers(values: np.ndarray, symbols: np.ndarray) -> np.ndarray:
         return np.where(symbols[codes] == values, codes, -1).astype(np.int32)
     table = np.full(high - low + 1, -1, np.int32)
     table[symbols - low] = np.arange(len(symbols), dtype=np.int32)
-    return table[offsets(values, low)]
+    codes = np.empty(values.size, np.int32)
+    for block in blocks(values.size):
+        codes[block] = table[values[block].astype(np.int64) - low]
+    return codes

@@ -63,6 +63,28 @@ def encode(data: Any, alphabet: Alphabet | Iterable[Any] | None = None, mask: An
     return Encoded(codes, starts, mask_array(mask, starts), known)
 
 
+def mask_after(data: Any, symbol: Any) -> np.ndarray:
+    """The mask that predicts only what comes right after `symbol` in the same sequence, as one flat array."""
+    encoded = encode(data)
+    code = _code_of(symbol, encoded.alphabet)
+    follows = np.zeros(encoded.codes.size, bool)
+    follows[1:] = encoded.codes[:-1] == code
+    follows[encoded.starts[:-1]] = False
+    if not follows.any():
+        raise InputError(f"nothing follows {symbol!r} in the data, so the mask would predict nothing")
+    return follows
+
+
+def _code_of(symbol: Any, alphabet: Alphabet) -> int:
+    if alphabet.kind == "bytes" and isinstance(symbol, str | bytes):
+        # On the command line the symbol comes as text even when the data are bytes.
+        codes = alphabet.encode(symbol.encode() if isinstance(symbol, str) else symbol)
+        if codes.size != 1:
+            raise InputError(f"{symbol!r} is {codes.size} bytes: give the one byte after which to predict")
+        return int(codes[0])
+    return int(alphabet.encode([symbol])[0])
+
+
 def _encode_again(data: Encoded, alphabet: Alphabet | None, mask: Any) -> Encoded:
     result = data if mask is None else data.with_mask(mask)
     if alphabet is None or alphabet == data.alphabet:

@@ -49,7 +49,10 @@ def _one_per_sequence(masks: Any, starts: np.ndarray) -> np.ndarray:
 
 
 def _booleans(mask: Any, name: str) -> np.ndarray:
-    array = np.asarray(mask)
+    try:
+        array = np.asarray(mask)
+    except ValueError:
+        raise InputError(f"{name} mixes numbers and lists: it is flat, or one mask per sequence") from None
     if array.ndim != 1:
         raise InputError(f"{name} has shape {array.shape}: a mask is a row of 0 and 1, one per symbol")
     if array.dtype == bool or not array.size:

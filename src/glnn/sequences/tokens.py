@@ -172,8 +172,10 @@ def _tokens_of_array(array: np.ndarray) -> Tokens:
             f"the array is of dtype {array.dtype}: symbols are integers; cut real values into classes, "
             "or write array.astype(int) if they are whole numbers"
         )
-    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
-        raise InputError("the array holds integers above 2^63 - 1: give them as a list of tokens")
+    if array.dtype == np.uint64:
+        if array.size and array.max() > np.iinfo(np.int64).max:
+            raise InputError("the array holds integers above 2^63 - 1: give them as a list of tokens")
+        array = array.astype(np.int64)  # numpy compares the two 64-bit types as floats
     return Tokens(array, "integers")
 
 
@@ -195,8 +197,9 @@ def _checked_tokens(tokens: list[Any]) -> list[Hashable]:
     try:
         set(tokens)
     except TypeError:
+        name = next(iter(types)).__name__
         raise InputError(
-            f"tokens of type {next(iter(types)).__name__} are not hashable, so they cannot be symbols; {ACCEPTED}"
+            f"tokens of type {name} are not hashable, so they are no symbols; {ACCEPTED}"
         ) from None
     return tokens
 
@@ -209,7 +212,8 @@ def _distinct_integers(values: np.ndarray) -> np.ndarray:
     if high - low > table_limit(values.size):
         return np.unique(values)
     present = np.zeros(high - low + 1, bool)
-    present[offsets(values, low)] = True
+    for block in blocks(values.size):
+        present[values[block].astype(np.int64) - low] = True
     return np.flatnonzero(present) + low
 
 
@@ -218,6 +222,6 @@ def table_limit(size: int) -> int:
     return max(0x110000, 4 * size)
 
 
-def offsets(values: np.ndarray, low: int) -> np.ndarray:
-    """values - low, in 64 bits so that small types cannot overflow; unchanged when low is 0."""
-    return values if low == 0 else values.astype(np.int64) - low
+def blocks(size: int, length: int = 1 << 16) -> Iterator[slice]:
+    """Pieces short enough that 64-bit copies of them stay in the cache."""
+    return (slice(begin, begin + length) for begin in range(0, size, length))

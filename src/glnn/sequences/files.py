@@ -1,0 +1,63 @@
+"""Reading a sequence from a file, cut into characters, bytes, words or lines.
+
+Bytes are mapped into memory, not read: a file larger than memory costs only its codes. Text is UTF-8 and kept
+as it is, line ends included, when its characters are the symbols.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from glnn.sequences.errors import InputError
+from glnn.sequences.tokens import Lines, Words, split_lines
+
+Cut = Literal["chars", "bytes", "words", "lines"]
+CUTS: tuple[str, ...] = get_args(Cut)
+
+
+def read_file(path: str | Path, tokens: Cut = "chars") -> str | memoryview | Words | Lines:
+    """One sequence from a file: a str, a view of its bytes, its words (cut at white space) or its lines."""
+    if tokens not in CUTS:
+        raise InputError(f"tokens is {tokens!r}: a file is cut into one of {', '.join(CUTS)}")
+    path = Path(path)
+    if not path.stat().st_size:
+        raise InputError(f"the file {path} is empty: there is nothing to read")
+    if tokens == "bytes":
+        return np.memmap(path, dtype=np.uint8, mode="r").data
+    text = read_text(path)
+    if tokens == "chars":
+        return text
+    # A byte order mark is a note to the reader of the file, not part of its first word.
+    text = text.removeprefix("\ufeff")
+    found = Words(text.split()) if tokens == "words" else Lines(split_lines(text))
+    if not found:
+        raise InputError(f"the file {path} holds no {tokens}: there is nothing to read")
+    return found
+
+
+def read_mask(path: str | Path) -> np.ndarray:
+    """A mask from a file of 0 and 1, one per symbol; white space is skipped."""
+    raw = np.frombuffer(Path(path).read_bytes(), dtype=np.uint8)
+    digits = raw[~np.isin(raw, np.frombuffer(b" \t\r\n", dtype=np.uint8))]
+    wrong = digits[(digits != ord("0")) & (digits != ord("1"))]
+    if wrong.size:
+        raise InputError(
+            f"the mask file {path} holds {chr(wrong[0])!r}: it is made of 0 and 1, one per symbol of the data"
+        )
+    return digits == ord("1")
+
+
+def read_text(path: Path) -> str:
+    """A whole file as UTF-8; what is not UTF-8 is named with its place."""
+    raw = path.read_bytes()
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"the file {path} is not UTF-8 text: byte 0x{raw[error.start]:02x} at offset {error.start} "
+            f"(line {line}); convert it, or read it with tokens='bytes' (--tokens bytes)"
+        ) from None
