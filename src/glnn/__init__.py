@@ -1,3 +1,61 @@
-"""Learning probabilistic models of symbol sequences with Riemannian metrics."""
+"""Learning probabilistic models of symbol sequences with Riemannian metrics.
+
+The public names are imported when they are first used, so that `import glnn` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_HOME = {
+    "Alphabet": "glnn.sequences",
+    "Encoded": "glnn.sequences",
+    "InputError": "glnn.sequences",
+    "Sequences": "glnn.sequences",
+    "encode": "glnn.sequences",
+    "mask_after": "glnn.sequences",
+    "read_event_log": "glnn.sequences",
+    "read_file": "glnn.sequences",
+    "read_mask": "glnn.sequences",
+}
+
+__all__ = [
+    "Alphabet",
+    "Encoded",
+    "InputError",
+    "Sequences",
+    "__version__",
+    "encode",
+    "mask_after",
+    "read_event_log",
+    "read_file",
+    "read_mask",
+]
+
+if TYPE_CHECKING:
+    from glnn.sequences import (
+        Alphabet,
+        Encoded,
+        InputError,
+        Sequences,
+        encode,
+        mask_after,
+        read_event_log,
+        read_file,
+        read_mask,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'glnn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

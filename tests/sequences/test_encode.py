@@ -69,6 +69,19 @@ def test_encoded_data_pass_through_and_change_alphabet() -> None:
         encode(data, alphabet=b"ab")
 
 
+def test_some_of_the_sequences() -> None:
+    data = encode(Sequences(["aba", "b", "cc"]), mask=[1, 0, 0, 1, 0, 1])
+    chosen = data.select(np.array([2, 0]))
+    assert [codes.tolist() for codes in chosen] == [[2, 2], [0, 1, 0]]
+    assert chosen.starts.tolist() == [0, 2, 5]
+    assert chosen.starts.dtype == np.int64
+    assert chosen.mask.tolist() == [False, True, True, False, False]
+    assert chosen.alphabet is data.alphabet
+    for wrong in ([3], [-1], []):
+        with pytest.raises(InputError, match="of 3 were asked for"):
+            data.select(wrong)
+
+
 def test_one_symbol_is_enough_when_the_alphabet_knows_more() -> None:
     assert encode("aaa", alphabet="ab").codes.tolist() == [0, 0, 0]
 

@@ -39,6 +39,21 @@ class Encoded:
             f"{int(self.mask.sum())} to be predicted, {self.alphabet!r}"
         )
 
+    def select(self, indices: Iterable[int]) -> Encoded:
+        """Some of the sequences, in the given order."""
+        chosen = [int(which) for which in indices]
+        wrong = [which for which in chosen if not 0 <= which < len(self)]
+        if wrong or not chosen:
+            raise InputError(f"sequences {wrong or 'none'} of {len(self)} were asked for: choose from 0 on")
+        parts = [slice(self.starts[which], self.starts[which + 1]) for which in chosen]
+        lengths = np.diff(self.starts)[chosen]
+        return replace(
+            self,
+            codes=np.concatenate([self.codes[part] for part in parts]),
+            mask=np.concatenate([self.mask[part] for part in parts]),
+            starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        )
+
     def with_mask(self, mask: Any) -> Encoded:
         """The same data with another mask; None predicts everything."""
         return replace(self, mask=mask_array(mask, self.starts))

@@ -1,0 +1,65 @@
+# Every target sets itself up in .venv and needs nothing but Python 3.11 or later, make and git.
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The first Python on the path that is recent enough; PYTHON=... chooses another.
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$python && break; done)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint pytest test-nojit test-bounds docs bench clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+demo: $(VENV)/ready  ## the one to show a friend
+	@$(BIN)/glnn demo
+
+test: lint pytest test-nojit test-bounds docs  ## all that must pass: lint, types, tests, documentation
+
+lint: $(VENV)/ready-test  ## ruff (rules and format) and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+pytest: $(VENV)/ready-test  ## the tests, compiled
+	$(BIN)/python -m pytest
+
+# pytest leaves with 5 when no test is marked small: then there is nothing to run, and nothing wrong.
+test-nojit: $(VENV)/ready-test  ## the small tests with the kernels as plain Python
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small || test $$? -eq 5
+
+# Its own cache: kernels compiled without the check must not answer for those with it.
+test-bounds: $(VENV)/ready-test  ## the small tests with every array index checked
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/kernels-bounds $(BIN)/python -m pytest -m small || test $$? -eq 5
+
+docs: $(VENV)/ready-test  ## the documentation, into site/, warnings as errors
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: $(VENV)/ready-bench  ## speed against plain C++ and against what people would use instead
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## remove everything that was made, the environment too
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed and was not found: install it, or say make PYTHON=/path/to/python" >&2; exit 1; }
+	@echo "Setting up $(VENV) with $$($(PYTHON) --version) ..."
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "$(PYTHON) -m venv failed: install Python's venv module (python3-venv on Debian and Ubuntu)" >&2; exit 1; }
+
+$(VENV)/ready: pyproject.toml | $(BIN)/python
+	@echo "Installing glnn into $(VENV) ..."
+	@$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/ready-test: pyproject.toml | $(BIN)/python
+	@echo "Installing glnn with what its tests and documentation need into $(VENV) ..."
+	@$(INSTALL) -e ".[test,docs]"
+	@touch $@ $(VENV)/ready
+
+$(VENV)/ready-bench: pyproject.toml | $(BIN)/python
+	@echo "Installing glnn with what its benchmarks need into $(VENV) ..."
+	@$(INSTALL) -e ".[bench]"
+	@touch $@ $(VENV)/ready
