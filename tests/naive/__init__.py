@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from .activation import s, s_inverse, s_prime
 from .backward import backward, modulus, modulus_rbpm, modulus_ruop, output_variance, state_derivative
+from .example import example
 from .forward import (
     activities,
     forward,
@@ -29,6 +30,7 @@ from .hmm import (
     linear_probabilities,
 )
 from .initialisation import (
+    gated_to_vector,
     initial_parameters,
     initial_w,
     predicted_frequencies,
@@ -73,6 +75,7 @@ from .transition import (
     start_direction,
     transition_direction,
 )
+from .unfolded import displaced, dummy_gradients, finite_difference, unfolded_metric_blocks
 from .writing import (
     damping_w,
     diagonal_hessian,
@@ -97,13 +100,18 @@ __all__ = [
     "damped",
     "damping_w",
     "diagonal_hessian",
+    "displaced",
+    "dummy_gradients",
     "each_sequence",
     "edges",
     "edges_into",
+    "example",
+    "finite_difference",
     "forward",
     "frequencies",
     "frequency_adjusted",
     "full_solve",
+    "gated_to_vector",
     "gradient_start",
     "gradient_transition",
     "gradient_w",
@@ -150,6 +158,7 @@ __all__ = [
     "train",
     "transition_direction",
     "transition_key",
+    "unfolded_metric_blocks",
     "vector_parameters",
     "writing_direction",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import math
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def gradient_w(net: Network, params: Parameters, data: Data) -> np.ndarray:
 
 def damping_w(data: Data, symbols: int) -> list[float]:
     """ε_y: the frequency of y in the training data plus the machine epsilon."""
-    return [frequency + sys.float_info.epsilon for frequency in frequencies(data, symbols)]
+    return [frequency + math.ulp(1.0) for frequency in frequencies(data, symbols)]
 
 
 def hessian(net: Network, params: Parameters, data: Data) -> tuple[np.ndarray, np.ndarray]:
