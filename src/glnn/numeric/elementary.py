@@ -3,14 +3,15 @@
 Numba no longer ships a vector mathematics library, and libm differs between machines. The integer part of
 x / ln 2 goes into the exponent bits by the 1.5 · 2^52 trick, the rest into a polynomial of degree 12:
 the error of `exp` is under 3e-16 of its value, that of `tanh` under 1e-15.
-NaN stays NaN.
+NaN stays NaN. They must not be inlined by Numba (LLVM does it): with a caller's permission to reassociate, the shift
+would be optimised away.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from glnn.numeric.kernel import kernel
+from glnn.numeric.kernel import CONTRACT, kernel
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
@@ -18,7 +19,7 @@ _LN2_LOW = 1.90821492927058770002e-10
 _SHIFTER = 6755399441055744.0
 
 
-@kernel(inline="always")
+@kernel(CONTRACT)
 def exp(x: float) -> float:
     """e to the power x, with x held inside [-708, 709]."""
     x = min(max(x, -708.0), 709.0)
@@ -40,3 +41,15 @@ def exp(x: float) -> float:
     p = p * r + 1.0
     bits = (np.float64(shifted).view(np.int64) << np.int64(52)) + np.int64(1023 << 52)
     return p * np.int64(bits).view(np.float64)
+
+
+@kernel(CONTRACT)
+def tanh(x: float) -> float:
+    """The hyperbolic tangent, 1 − 2 / (e^{2x} + 1)."""
+    return 1.0 - 2.0 / (exp(2.0 * x) + 1.0)
+
+
+@kernel(CONTRACT)
+def logistic(x: float) -> float:
+    """The logistic function, 1 / (1 + e^{−x})."""
+    return 1.0 / (1.0 + exp(-x))

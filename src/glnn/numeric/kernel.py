@@ -28,14 +28,15 @@ def kernel(fastmath: set[str] | bool = False, **options: Any) -> Callable[[Funct
     """Compile a function on first use; `fastmath` names the liberties that its arithmetic may take."""
 
     def decorate(function: Function) -> Function:
-        previous = numba.config.CACHE_DIR
+        config: Any = numba.config
+        previous = config.CACHE_DIR
         if not previous:
-            numba.config.CACHE_DIR = _cache_folder()
+            config.CACHE_DIR = _cache_folder()
         try:
             settings = {"cache": True, "nogil": True, "error_model": "numpy", **options}
             return numba.njit(fastmath=fastmath, **settings)(function)
         finally:
-            numba.config.CACHE_DIR = previous
+            config.CACHE_DIR = previous
 
     return decorate
 

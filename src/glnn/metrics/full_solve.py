@@ -1,0 +1,132 @@
+"""The unitwise metric solved in full: (M̃ + ε) δ = G for every block, by Cholesky in float64.
+
+A block that is not positive definite, or whose step is not finite, is damped ten times more, at most eight times;
+then it takes its quasi-diagonal form, and if even that is not finite it rests. The record says what happened.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from glnn.metrics.quasi_diagonal import solve_block
+from glnn.numeric.kernel import CONTRACT, kernel
+
+MORE_DAMPING = 10.0
+MOST_RETRIES = 8
+
+
+class Solution(NamedTuple):
+    """The steps of all blocks, and how they came about."""
+
+    step: np.ndarray
+    conditioning: float
+    """The worst ratio of the largest to the smallest squared pivot."""
+    retries: int
+    quasi_diagonal: int
+    resting: int
+
+
+def full_solve(gradient: np.ndarray, matrices: np.ndarray, block_ptr: np.ndarray, damping: float) -> Solution:
+    """Solve each block; `matrices` are packed one after the other, without damping."""
+    step = np.zeros_like(gradient)
+    counts = np.zeros(3, np.int64)
+    worst = _solve_all(gradient, matrices, block_ptr, damping, step, counts)
+    return Solution(step, float(worst), *(int(c) for c in counts))
+
+
+@kernel(CONTRACT)
+def _cholesky(L: np.ndarray, K: int) -> float:
+    """Factor in place, lower triangle; returns the conditioning, or −1 when the matrix is not positive definite."""
+    largest, smallest = 0.0, np.inf
+    for j in range(K):
+        for k in range(j):
+            factor = L[j, k]
+            for i in range(j, K):
+                L[i, j] -= factor * L[i, k]
+        pivot = L[j, j]
+        if not (pivot > 0.0 and pivot < np.inf):
+            return -1.0
+        largest, smallest = max(largest, pivot), min(smallest, pivot)
+        scale = 1.0 / np.sqrt(pivot)
+        for i in range(j, K):
+            L[i, j] *= scale
+    return largest / smallest
+
+
+@kernel(CONTRACT)
+def _substitute(L: np.ndarray, K: int, x: np.ndarray) -> bool:
+    """Solve L Lᵀ x = x in place; returns whether the result is finite."""
+    for i in range(K):
+        for k in range(i):
+            x[i] -= L[i, k] * x[k]
+        x[i] /= L[i, i]
+    for i in range(K - 1, -1, -1):
+        for k in range(i + 1, K):
+            x[i] -= L[k, i] * x[k]
+        x[i] /= L[i, i]
+    finite = True
+    for i in range(K):
+        finite = finite and np.isfinite(x[i])
+    return finite
+
+
+@kernel(CONTRACT)
+def _solve_all(
+    G: np.ndarray,
+    matrices: np.ndarray,
+    block_ptr: np.ndarray,
+    damping: float,
+    step: np.ndarray,
+    counts: np.ndarray,
+) -> float:
+    widest = 0
+    for b in range(block_ptr.size - 1):
+        widest = max(widest, block_ptr[b + 1] - block_ptr[b])
+    L = np.empty((widest, widest))
+    diagonal, cross = np.empty(widest), np.empty(widest)
+    worst = 1.0
+    base = 0
+    for b in range(block_ptr.size - 1):
+        s, e = block_ptr[b], block_ptr[b + 1]
+        K = e - s
+        M = matrices[base : base + K * K].reshape((K, K))
+        base += K * K
+        idle = True
+        for k in range(K):
+            idle = idle and G[s + k] == 0.0
+        if idle:
+            continue
+        epsilon = damping
+        solved = False
+        for attempt in range(MOST_RETRIES + 1):
+            for i in range(K):
+                for k in range(i + 1):
+                    L[i, k] = M[i, k]
+                L[i, i] += epsilon
+            conditioning = _cholesky(L, K)
+            if conditioning > 0.0:
+                step[s:e] = G[s:e]
+                if _substitute(L, K, step[s:e]):
+                    worst = max(worst, conditioning)
+                    solved = True
+                    break
+            if attempt < MOST_RETRIES:
+                counts[0] += 1
+                # Without damping at first, more of it has to begin somewhere: at the matrix's own rounding error.
+                epsilon = epsilon * MORE_DAMPING if epsilon > 0.0 else 1e-16 * max(M[0, 0], 1e-300)
+        if solved:
+            continue
+        counts[1] += 1
+        for k in range(K):
+            diagonal[k] = M[k, k] + damping
+            cross[k] = M[k, 0]
+        solve_block(G[s:e], diagonal[:K], cross[:K], step[s:e])
+        finite = True
+        for k in range(s, e):
+            finite = finite and np.isfinite(step[k])
+        if not finite:
+            counts[2] += 1
+            step[s:e] = 0.0
+    return worst

@@ -1,0 +1,10 @@
+"""The models, one file each: initial parameters, forward and backward pass, modulus, incoming signals."""
+
+from glnn.models.base import Evidence, Model, Params, Signals
+from glnn.models.glnn import GLNN
+from glnn.models.gnn import GNN
+from glnn.models.rnn import RNN
+
+MODELS = {"glnn": GLNN, "gnn": GNN, "rnn": RNN}
+
+__all__ = ["GLNN", "GNN", "MODELS", "RNN", "Evidence", "Model", "Params", "Signals"]

@@ -1,0 +1,330 @@
+"""What a model gives: initial parameters, forward pass, backward pass, modulus recursion, incoming signals.
+
+Every parameter enters the pre-activation of one unit linearly, V_j^{t+1} = (…) + Σ_k θ_jk r_k^t. A model says which
+signals r enter each unit; how parameters are updated from them is not its business (see `glnn.metrics`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from glnn.models import recurrence
+from glnn.network import Graph
+
+Activation = Literal["tanh", "logistic", "linear"]
+
+# Up to this many units a dense matrix beats compressed rows even when it is mostly zeros.
+DENSE_UNITS = 64
+DENSE_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class Params:
+    """The parameters of a network: writing weights, transition parameters, start values.
+
+    `w` is (N + 1, A), row 0 the constant unit; `theta` is flat, one block of a unit's incoming parameters after
+    the other, each beginning with its constant; `V0` is the start state.
+    """
+
+    w: np.ndarray
+    theta: np.ndarray
+    V0: np.ndarray
+
+    def replace(self, **changes: np.ndarray) -> Params:
+        """The same parameters with some arrays exchanged."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class Signals:
+    """The signals that enter each unit, and how the symbol does.
+
+    Unit j receives the rows `rows[ptr[j]:ptr[j + 1]]` of the model's signals, where row 0 is the constant 1 (always
+    first) and row k the k-th column of the trace's signals. With `symbols="gate"` there is one such set of parameters
+    for each symbol, flat order (symbol, unit, signal); with `symbols="input"` there is one set, and one more
+    parameter per symbol follows in each unit, flat order (unit, signal then symbol).
+    """
+
+    ptr: np.ndarray
+    rows: np.ndarray
+    symbols: Literal["gate", "input"]
+
+
+class Evidence(NamedTuple):
+    """What the backward recurrences read at the positions of a stretch: the data and the output's terms."""
+
+    x: np.ndarray
+    first: np.ndarray
+    predicted: np.ndarray
+    error: np.ndarray
+    variance: np.ndarray
+
+
+class Model(Protocol):
+    """A recurrent network over a finite alphabet, as the trainer sees it."""
+
+    name: str
+    units: int
+    alphabet_size: int
+    trace_width: int
+    state_size: int
+    inner_units: int
+    signals: Signals
+
+    def initial(self, predicted_counts: np.ndarray, counts: np.ndarray, generator: np.random.Generator) -> Params:
+        """Parameters before training, from how often each symbol is to be predicted and occurs at all."""
+        ...
+
+    def weights(self, theta: np.ndarray) -> Any:
+        """The transition parameters in the form that the recurrences want."""
+        ...
+
+    def begin(self, V0: np.ndarray) -> np.ndarray:
+        """A writable state, equal to the start state."""
+        ...
+
+    def forward(
+        self,
+        weights: Any,
+        V0: np.ndarray,
+        x: np.ndarray,
+        first: np.ndarray,
+        state: np.ndarray,
+        trace: np.ndarray,
+    ) -> None:
+        """Run over a stretch, from `state` (overwritten by the state behind it), filling `trace`."""
+        ...
+
+    def activities(self, trace: np.ndarray) -> np.ndarray:
+        """The activities that the output reads, (S, N)."""
+        ...
+
+    def incoming(self, trace: np.ndarray) -> np.ndarray:
+        """The signals of the stretch, (S, R), without the constant."""
+        ...
+
+    def backward(
+        self,
+        weights: Any,
+        trace: np.ndarray,
+        given: Evidence,
+        carry: np.ndarray,
+        out: np.ndarray,
+        start: np.ndarray,
+    ) -> None:
+        """Derivatives of the log-likelihood with respect to pre-activations: `out[t]` is B^{t+1}."""
+        ...
+
+    def modulus(
+        self,
+        weights: Any,
+        trace: np.ndarray,
+        given: Evidence,
+        carry: np.ndarray,
+        out: np.ndarray,
+        start: np.ndarray,
+    ) -> None:
+        """The backpropagated modulus: `out[t]` is m̃^{t+1}."""
+        ...
+
+
+class DenseWeights(NamedTuple):
+    """Transition weights as matrices: forward, transposed, squared and transposed without loops, loops, biases."""
+
+    D: np.ndarray
+    transposed: np.ndarray
+    squared: np.ndarray
+    diagonal: np.ndarray
+    bias: np.ndarray
+
+
+class SparseWeights(NamedTuple):
+    """Transition weights on the edges, by target and by source, and biases."""
+
+    tau: np.ndarray
+    tau_out: np.ndarray
+    bias: np.ndarray
+
+
+class LinearRecurrence:
+    """What RNN, GNN and GLNN share: V_j^{t+1} = leak · V_j^t + bias_{j x_t} + Σ_i τ_ij(x_t) s(V_i^t)."""
+
+    name: str
+    leak: float
+    signals: Signals
+    group: np.ndarray
+    """The matrix that each symbol uses: its own in gated networks, the only one in the RNN."""
+
+    def __init__(self, graph: Graph, alphabet_size: int, activation: Activation = "tanh") -> None:
+        if activation not in recurrence.ACTIVATIONS:
+            choices = ", ".join(recurrence.ACTIVATIONS)
+            raise ValueError(f"activation is {activation!r}: it must be one of {choices}")
+        self.graph = graph
+        self.units = self.trace_width = self.state_size = self.inner_units = graph.units
+        self.alphabet_size = alphabet_size
+        self.activation = activation
+        self._code = recurrence.ACTIVATIONS[activation]
+        # Where, among a unit's signals, the constant and the edges stand.
+        self.ptr = graph.in_ptr + np.arange(graph.units + 1)
+        self.constants = self.ptr[:-1]
+        self.edge_positions = np.arange(graph.edges) + graph.edge_targets + 1
+        self.rows = np.zeros(self.ptr[-1], np.int64)
+        self.rows[self.edge_positions] = graph.sources + 1
+        self.loops = np.flatnonzero(graph.sources == graph.edge_targets)
+        self._by_source = np.lexsort((graph.edge_targets, graph.sources))
+
+    def split(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Edge weights (matrices, edges) and biases (A, N) of flat transition parameters."""
+        raise NotImplementedError
+
+    def theta_to_logistic(self, theta: np.ndarray) -> np.ndarray:
+        """Transition parameters of the logistic network that behaves as this tanh network."""
+        raise NotImplementedError
+
+    def from_tanh(self, params: Params) -> Params:
+        """Parameters meant for tanh, in the terms of this network's own activation.
+
+        The logistic function is s(V) = (1 + tanh(V/2))/2, so V doubles and a becomes (a + 1)/2; the affine change goes
+        into the weights, and both networks then have the same outputs. The linear activation takes them as they are.
+        """
+        if self.activation != "logistic":
+            return params
+        w = 2.0 * params.w
+        w[0] = params.w[0] - params.w[1:].sum(axis=0)
+        return Params(w, self.theta_to_logistic(params.theta), 2.0 * params.V0)
+
+    def _sum_over_edges(self, tau: np.ndarray) -> np.ndarray:
+        """Σ_i τ_ij for every unit j, rows of (matrices, edges) to rows of (matrices, N)."""
+        return np.add.reduceat(tau, self.graph.in_ptr[:-1], axis=1)
+
+    @property
+    def matrices(self) -> int:
+        """How many transition matrices there are."""
+        return int(self.group.max()) + 1
+
+    @property
+    def dense(self) -> bool:
+        """Whether matrices are used rather than compressed rows."""
+        N = self.units
+        if self.matrices * N * N * 8 > DENSE_BYTES:
+            return False
+        return N <= DENSE_UNITS or self.graph.edges >= N * N / 4
+
+    def weights(self, theta: np.ndarray) -> DenseWeights | SparseWeights:
+        """The transition parameters as matrices or on compressed rows."""
+        tau, bias = self.split(theta)
+        if not self.dense:
+            return SparseWeights(tau, np.ascontiguousarray(tau[:, self._by_source]), bias)
+        N, sources, targets = self.units, self.graph.sources, self.graph.edge_targets
+        D = np.zeros((len(tau), N, N), tau.dtype)
+        D[:, sources, targets] = tau
+        transposed = np.ascontiguousarray(D.transpose(0, 2, 1))
+        squared = transposed * transposed
+        diagonal = np.ascontiguousarray(np.diagonal(D, axis1=1, axis2=2))
+        squared[:, np.arange(N), np.arange(N)] = 0.0
+        return DenseWeights(D, transposed, squared, diagonal, bias)
+
+    def begin(self, V0: np.ndarray) -> np.ndarray:
+        """A writable state, equal to the start state."""
+        return np.array(V0)
+
+    def forward(
+        self,
+        weights: DenseWeights | SparseWeights,
+        V0: np.ndarray,
+        x: np.ndarray,
+        first: np.ndarray,
+        state: np.ndarray,
+        trace: np.ndarray,
+    ) -> None:
+        """Fill the activities of a stretch; `state` is V before it and becomes V behind it."""
+        common = (x, first, self.group, self.leak, self._code)
+        if isinstance(weights, DenseWeights):
+            recurrence.forward_dense(*common, weights.D, weights.bias, V0, state, trace)
+        else:
+            graph = self.graph
+            recurrence.forward_sparse(*common, graph.in_ptr, graph.sources, weights.tau, weights.bias, V0, state, trace)
+
+    def activities(self, trace: np.ndarray) -> np.ndarray:
+        """The trace of these models is the activities."""
+        return trace
+
+    def incoming(self, trace: np.ndarray) -> np.ndarray:
+        """The signals between units are the activities."""
+        return trace
+
+    def backward(
+        self,
+        weights: DenseWeights | SparseWeights,
+        trace: np.ndarray,
+        given: Evidence,
+        carry: np.ndarray,
+        out: np.ndarray,
+        start: np.ndarray,
+    ) -> None:
+        """B^{t+1} for every position of a stretch; `carry` is B behind it and becomes B at its first position."""
+        common = (given.x, given.first, self.group, self.leak, self._code)
+        rest = (trace, given.predicted, given.error, carry, out, start)
+        if isinstance(weights, DenseWeights):
+            recurrence.backward_dense(*common, weights.transposed, *rest)
+        else:
+            recurrence.backward_sparse(*common, self.graph.out_ptr, self.graph.targets, weights.tau_out, *rest)
+
+    def modulus(
+        self,
+        weights: DenseWeights | SparseWeights,
+        trace: np.ndarray,
+        given: Evidence,
+        carry: np.ndarray,
+        out: np.ndarray,
+        start: np.ndarray,
+    ) -> None:
+        """m̃^{t+1} for every position of a stretch, by each model's own ∂V^{t+1}/∂V^t."""
+        common = (given.x, given.first, self.group, self.leak, self._code)
+        rest = (trace, given.predicted, given.variance, carry, out, start)
+        if isinstance(weights, DenseWeights):
+            recurrence.modulus_dense(*common, weights.squared, weights.diagonal, *rest)
+        else:
+            recurrence.modulus_sparse(*common, self.graph.out_ptr, self.graph.targets, weights.tau_out, *rest)
+
+
+class Gated(LinearRecurrence):
+    """One set of transition parameters for each symbol: θ is (A, E) flattened."""
+
+    def __init__(self, graph: Graph, alphabet_size: int, activation: Activation = "tanh") -> None:
+        super().__init__(graph, alphabet_size, activation)
+        self.group = np.arange(alphabet_size)
+        self.signals = Signals(self.ptr, self.rows, "gate")
+
+    def split(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Edge weights τ_ijy as (A, edges) and biases τ_0jy as (A, N)."""
+        tau = theta.reshape(self.alphabet_size, -1)
+        return np.ascontiguousarray(tau[:, self.edge_positions]), np.ascontiguousarray(tau[:, self.constants])
+
+    def join(self, tau: np.ndarray, bias: np.ndarray) -> np.ndarray:
+        """The inverse of `split`."""
+        theta = np.empty((self.alphabet_size, self.ptr[-1]))
+        theta[:, self.edge_positions] = tau
+        theta[:, self.constants] = bias
+        return theta.ravel()
+
+    def theta_to_logistic(self, theta: np.ndarray) -> np.ndarray:
+        """Edges times 4, biases 2 τ_0 − 2 Σ_i τ_i, for each symbol."""
+        tau, bias = self.split(theta)
+        return self.join(4.0 * tau, 2.0 * (bias - self._sum_over_edges(tau)))
+
+
+def initial_writing_weights(units: int, predicted_counts: np.ndarray) -> np.ndarray:
+    """`eq:initw`: w_0y = log ν_y and zeros; a symbol never to be predicted counts as half an occurrence."""
+    w = np.zeros((units + 1, predicted_counts.size))
+    w[0] = np.log(np.maximum(predicted_counts, 0.5) / max(predicted_counts.sum(), 1.0))
+    return w
+
+
+def centred_reading_rates(units: int, counts: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """u_jy − Σ_y' ν̃_y' u_jy' with u uniform in [0, 1]: random reactions of zero mean over the data, (A, N)."""
+    u = generator.random((units, counts.size))
+    return np.ascontiguousarray((u - (u @ (counts / counts.sum()))[:, None]).T)

@@ -1,0 +1,295 @@
+"""The recurrences that RNN, GNN and GLNN share, forward and backward, as compiled loops over time.
+
+All three are  V_j^{t+1} = leak · V_j^t + bias_{j x_t} + Σ_i D_{ij}(x_t) a_i^t,  a = s(V):  GLNN has leak 1 and a matrix
+per symbol (`def:glnn`), GNN leak 0 and a matrix per symbol (`eq:cnn`), RNN leak 0 and one matrix (`eq:rnn`).
+Small or dense networks use N×N matrices, large sparse ones compressed rows; sums keep a fixed order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glnn.numeric.elementary import logistic, tanh
+from glnn.numeric.kernel import CONTRACT, kernel
+
+ACTIVATIONS = {"tanh": 0, "logistic": 1, "linear": 2}
+
+
+@kernel(CONTRACT, inline="always")
+def _activate(V: np.ndarray, activation: int, a: np.ndarray) -> None:
+    if activation == 0:
+        for j in range(V.size):
+            a[j] = tanh(V[j])
+    elif activation == 1:
+        for j in range(V.size):
+            a[j] = logistic(V[j])
+    else:
+        for j in range(V.size):
+            a[j] = V[j]
+
+
+@kernel(CONTRACT, inline="always")
+def _slope(a: np.ndarray, activation: int, slope: np.ndarray) -> None:
+    """s'(V) from the activity: every activation here has a derivative that is a polynomial in a."""
+    if activation == 0:
+        for j in range(a.size):
+            slope[j] = 1.0 - a[j] * a[j]
+    elif activation == 1:
+        for j in range(a.size):
+            slope[j] = a[j] * (1.0 - a[j])
+    else:
+        for j in range(a.size):
+            slope[j] = 1.0
+
+
+@kernel(CONTRACT, inline="always")
+def _add_product(D: np.ndarray, a: np.ndarray, out: np.ndarray) -> None:
+    """out_j += Σ_i a_i D_ij, four rows at a time."""
+    N = a.size
+    whole = N - N % 4
+    for i in range(0, whole, 4):
+        a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
+        D0, D1, D2, D3 = D[i], D[i + 1], D[i + 2], D[i + 3]
+        for j in range(out.size):
+            out[j] += (a0 * D0[j] + a1 * D1[j]) + (a2 * D2[j] + a3 * D3[j])
+    for i in range(whole, N):
+        a0 = a[i]
+        D0 = D[i]
+        for j in range(out.size):
+            out[j] += a0 * D0[j]
+
+
+@kernel(CONTRACT)
+def forward_dense(
+    x: np.ndarray,
+    first: np.ndarray,
+    group: np.ndarray,
+    leak: float,
+    activation: int,
+    D: np.ndarray,
+    bias: np.ndarray,
+    V0: np.ndarray,
+    V: np.ndarray,
+    a: np.ndarray,
+) -> None:
+    """Fill the activities a[t]; `V` holds the state before the first position and, after, behind the last."""
+    N = V.size
+    following = np.empty_like(V)
+    for t in range(x.size):
+        if first[t]:
+            V[:] = V0
+        now = a[t]
+        _activate(V, activation, now)
+        row = bias[x[t]]
+        for j in range(N):
+            following[j] = leak * V[j] + row[j]
+        _add_product(D[group[x[t]]], now, following)
+        V[:] = following
+
+
+@kernel(CONTRACT)
+def forward_sparse(
+    x: np.ndarray,
+    first: np.ndarray,
+    group: np.ndarray,
+    leak: float,
+    activation: int,
+    in_ptr: np.ndarray,
+    sources: np.ndarray,
+    tau: np.ndarray,
+    bias: np.ndarray,
+    V0: np.ndarray,
+    V: np.ndarray,
+    a: np.ndarray,
+) -> None:
+    """As `forward_dense`, over the edges into each unit."""
+    N = V.size
+    following = np.empty_like(V)
+    for t in range(x.size):
+        if first[t]:
+            V[:] = V0
+        now = a[t]
+        _activate(V, activation, now)
+        row = bias[x[t]]
+        edge = tau[group[x[t]]]
+        for j in range(N):
+            total = leak * V[j] + row[j]
+            for e in range(in_ptr[j], in_ptr[j + 1]):
+                total += edge[e] * now[sources[e]]
+            following[j] = total
+        V[:] = following
+
+
+@kernel(CONTRACT)
+def backward_dense(
+    x: np.ndarray,
+    first: np.ndarray,
+    group: np.ndarray,
+    leak: float,
+    activation: int,
+    transposed: np.ndarray,
+    a: np.ndarray,
+    predicted: np.ndarray,
+    error: np.ndarray,
+    B: np.ndarray,
+    B_next: np.ndarray,
+    B_start: np.ndarray,
+) -> None:
+    """B^t_i = leak · B^{t+1}_i + s'(V^t_i)(error^t_i + Σ_j τ_{ij x_t} B^{t+1}_j), from the last position to the first.
+
+    `B` enters as the derivative behind the last position and leaves as that of the first;
+    `B_next[t]` becomes B^{t+1}, and row k of `B_start` the derivative at the k-th sequence start.
+    `error` has one row for each position in `predicted` (the others have χ = 0).
+    """
+    N = B.size
+    gathered = np.empty_like(B)
+    slope = np.empty_like(B)
+    p = predicted.size - 1
+    start = B_start.shape[0] - 1
+    for t in range(x.size - 1, -1, -1):
+        B_next[t] = B
+        _slope(a[t], activation, slope)
+        if p >= 0 and predicted[p] == t:
+            gathered[:] = error[p]
+            p -= 1
+        else:
+            gathered[:] = 0.0
+        _add_product(transposed[group[x[t]]], B, gathered)
+        for i in range(N):
+            B[i] = leak * B[i] + slope[i] * gathered[i]
+        if first[t]:
+            B_start[start] = B
+            start -= 1
+            B[:] = 0.0
+
+
+@kernel(CONTRACT)
+def backward_sparse(
+    x: np.ndarray,
+    first: np.ndarray,
+    group: np.ndarray,
+    leak: float,
+    activation: int,
+    out_ptr: np.ndarray,
+    targets: np.ndarray,
+    tau_out: np.ndarray,
+    a: np.ndarray,
+    predicted: np.ndarray,
+    error: np.ndarray,
+    B: np.ndarray,
+    B_next: np.ndarray,
+    B_start: np.ndarray,
+) -> None:
+    """As `backward_dense`, over the edges out of each unit (`tau_out` in the order of `targets`)."""
+    N = B.size
+    slope = np.empty_like(B)
+    p = predicted.size - 1
+    start = B_start.shape[0] - 1
+    for t in range(x.size - 1, -1, -1):
+        following = B_next[t]
+        following[:] = B
+        _slope(a[t], activation, slope)
+        edge = tau_out[group[x[t]]]
+        here = p >= 0 and predicted[p] == t
+        for i in range(N):
+            total = error[p, i] if here else 0.0
+            for e in range(out_ptr[i], out_ptr[i + 1]):
+                total += edge[e] * following[targets[e]]
+            B[i] = leak * following[i] + slope[i] * total
+        if here:
+            p -= 1
+        if first[t]:
+            B_start[start] = B
+            start -= 1
+            B[:] = 0.0
+
+
+@kernel(CONTRACT)
+def modulus_dense(
+    x: np.ndarray,
+    first: np.ndarray,
+    group: np.ndarray,
+    leak: float,
+    activation: int,
+    squared: np.ndarray,
+    diagonal: np.ndarray,
+    a: np.ndarray,
+    predicted: np.ndarray,
+    variance: np.ndarray,
+    m: np.ndarray,
+    m_next: np.ndarray,
+    m_start: np.ndarray,
+) -> None:
+    """The backpropagated modulus, `eq:explicitbpmod`: Σ_j (∂V_j^{t+1}/∂V_i^t)² m̃_j^{t+1} plus the output's variance.
+
+    `squared[g, j, i]` is τ_ij² with zeros where i = j, `diagonal[g, i]` is τ_ii: the loop's (leak + τ_ii s')²
+    is squared as a whole, since its expansion cancels when τ_ii s' is near −1.
+    """
+    N = m.size
+    gathered = np.empty_like(m)
+    slope = np.empty_like(m)
+    p = predicted.size - 1
+    start = m_start.shape[0] - 1
+    for t in range(x.size - 1, -1, -1):
+        m_next[t] = m
+        _slope(a[t], activation, slope)
+        if p >= 0 and predicted[p] == t:
+            gathered[:] = variance[p]
+            p -= 1
+        else:
+            gathered[:] = 0.0
+        g = group[x[t]]
+        _add_product(squared[g], m, gathered)
+        loop = diagonal[g]
+        for i in range(N):
+            own = leak + loop[i] * slope[i]
+            m[i] = slope[i] * slope[i] * gathered[i] + own * own * m[i]
+        if first[t]:
+            m_start[start] = m
+            start -= 1
+            m[:] = 0.0
+
+
+@kernel(CONTRACT)
+def modulus_sparse(
+    x: np.ndarray,
+    first: np.ndarray,
+    group: np.ndarray,
+    leak: float,
+    activation: int,
+    out_ptr: np.ndarray,
+    targets: np.ndarray,
+    tau_out: np.ndarray,
+    a: np.ndarray,
+    predicted: np.ndarray,
+    variance: np.ndarray,
+    m: np.ndarray,
+    m_next: np.ndarray,
+    m_start: np.ndarray,
+) -> None:
+    """As `modulus_dense`, over the edges out of each unit."""
+    N = m.size
+    slope = np.empty_like(m)
+    p = predicted.size - 1
+    start = m_start.shape[0] - 1
+    for t in range(x.size - 1, -1, -1):
+        following = m_next[t]
+        following[:] = m
+        _slope(a[t], activation, slope)
+        edge = tau_out[group[x[t]]]
+        here = p >= 0 and predicted[p] == t
+        for i in range(N):
+            total = variance[p, i] if here else 0.0
+            own = leak
+            for e in range(out_ptr[i], out_ptr[i + 1]):
+                if targets[e] == i:
+                    own += edge[e] * slope[i]
+                else:
+                    total += edge[e] * edge[e] * following[targets[e]]
+            m[i] = slope[i] * slope[i] * total + own * own * following[i]
+        if here:
+            p -= 1
+        if first[t]:
+            m_start[start] = m
+            start -= 1
+            m[:] = 0.0

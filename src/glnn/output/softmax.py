@@ -1,0 +1,205 @@
+"""The softmax output, `eq:output`:  π_t(y) ∝ exp Σ_i a_i^t w_iy, over rows of activities in blocks.
+
+Everything over the alphabet is a matrix product on a block of rows that fits the cache, so no T×A array exists.
+`weight` is the weight of each row in the log-likelihood (1, or the weight of its sequence).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from glnn.numeric.elementary import exp
+from glnn.numeric.kernel import REASSOCIATE, kernel
+
+_BLOCK_ELEMENTS = 32768
+_BLOCK_ROWS = 4096
+
+
+class WritingStatistics(NamedTuple):
+    """W, h_ii and h_0i of Section 2 (`eq:hessian`, without the damping), each (N + 1, A), row 0 the constant."""
+
+    gradient: np.ndarray
+    diagonal: np.ndarray
+    cross: np.ndarray
+
+    def __add__(self, other: WritingStatistics) -> WritingStatistics:  # type: ignore[override]
+        return WritingStatistics(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+def log_likelihood(a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray) -> float:
+    """Σ_t weight_t log π_t(y_t) over the rows of `a`."""
+    total = 0.0
+    for rows, E in _logits(a, w):
+        total += _score(E, y[rows], weight[rows])
+    return total
+
+
+def symbol_log_likelihoods(a: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """log π_t(y_t) for every row of `a`."""
+    out = np.empty(len(y))
+    for rows, E in _logits(a, w):
+        _log_probability_of(E, y[rows], out[rows])
+    return out
+
+
+def distributions(a: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """π for every row of `a`: use on blocks of rows only."""
+    pi = a @ w[1:] + w[0]
+    pi -= pi.max(axis=1, keepdims=True)
+    np.exp(pi, out=pi)
+    pi /= pi.sum(axis=1, keepdims=True)
+    return pi
+
+
+def writing_statistics(a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray) -> WritingStatistics:
+    """The derivative with respect to w and the needed terms of its Hessian, summed over the rows."""
+    N, A = a.shape[1], w.shape[1]
+    gradient, moments = np.zeros((N + 1, A)), np.zeros((2 * N, A))
+    diagonal, cross = np.empty((N + 1, A)), np.empty((N + 1, A))
+    zeroth = np.zeros(A)
+    both = np.empty((_block_rows(A), 2 * N))
+    spread = np.empty((_block_rows(A), A))
+    for rows, E in _logits(a, w):
+        n = len(E)
+        block, P = both[:n], spread[:n]
+        block[:, :N] = a[rows]
+        np.multiply(block[:, :N], block[:, :N], out=block[:, N:])
+        _errors_and_spreads(E, y[rows], weight[rows], P, gradient[0], zeroth)
+        gradient[1:] += block[:, :N].T @ E
+        moments += block.T @ P
+    cross[0] = diagonal[0] = zeroth
+    cross[1:], diagonal[1:] = moments[:N], moments[N:]
+    return WritingStatistics(gradient, diagonal, cross)
+
+
+def source_terms(
+    a: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    w: np.ndarray,
+    error: np.ndarray,
+    variance: np.ndarray | None,
+) -> None:
+    """Fill `error` with w_iy − Σ π w_i and `variance` with the π-variance of w_i, each times the row's weight."""
+    columns = np.ascontiguousarray(w[1:].T)
+    squares = columns * columns
+    for rows, E in _logits(a, w):
+        _normalise(E)
+        block = error[rows]
+        np.dot(E, columns, out=block)
+        if variance is not None:
+            np.dot(E, squares, out=variance[rows])
+            _error_and_variance(block, variance[rows], columns, y[rows], weight[rows])
+        else:
+            _error(block, columns, y[rows], weight[rows])
+
+
+def _block_rows(A: int) -> int:
+    return max(16, min(_BLOCK_ROWS, _BLOCK_ELEMENTS // A))
+
+
+def _logits(a: np.ndarray, w: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of Σ_i a_i w_iy, in a buffer that is used again."""
+    size = _block_rows(w.shape[1])
+    buffer = np.empty((size, w.shape[1]), a.dtype)
+    for start in range(0, len(a), size):
+        rows = slice(start, min(start + size, len(a)))
+        E = buffer[: rows.stop - start]
+        np.dot(a[rows], w[1:], out=E)
+        E += w[0]
+        yield rows, E
+
+
+@kernel(REASSOCIATE, inline="always")
+def _to_exponentials(row: np.ndarray) -> float:
+    """Replace a row of E by exp(E − max E); returns the sum."""
+    top = row[0]
+    for k in range(1, row.size):
+        top = max(top, row[k])
+    total = 0.0
+    for k in range(row.size):
+        row[k] = exp(row[k] - top)
+        total += row[k]
+    return total
+
+
+@kernel(REASSOCIATE)
+def _score(E: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+    total = 0.0
+    for t in range(y.size):
+        row = E[t]
+        top = row[0]
+        for k in range(1, row.size):
+            top = max(top, row[k])
+        own = row[y[t]] - top
+        scale = 0.0
+        for k in range(row.size):
+            scale += exp(row[k] - top)
+        total += weight[t] * (own - np.log(scale))
+    return total
+
+
+@kernel(REASSOCIATE)
+def _log_probability_of(E: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    for t in range(y.size):
+        row = E[t]
+        top = row[0]
+        for k in range(1, row.size):
+            top = max(top, row[k])
+        own = row[y[t]] - top
+        scale = 0.0
+        for k in range(row.size):
+            scale += exp(row[k] - top)
+        out[t] = own - np.log(scale)
+
+
+@kernel(REASSOCIATE)
+def _normalise(E: np.ndarray) -> None:
+    for t in range(E.shape[0]):
+        row = E[t]
+        scale = 1.0 / _to_exponentials(row)
+        for k in range(row.size):
+            row[k] *= scale
+
+
+@kernel(REASSOCIATE)
+def _errors_and_spreads(
+    E: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray, gradient0: np.ndarray, zeroth: np.ndarray
+) -> None:
+    """E becomes weight (1_{y} − π), P becomes weight π (1 − π); their column sums are added to the last two."""
+    for t in range(y.size):
+        row, spread, c = E[t], P[t], weight[t]
+        scale = 1.0 / _to_exponentials(row)
+        for k in range(row.size):
+            pi = row[k] * scale
+            row[k] = -c * pi
+            spread[k] = c * pi * (1.0 - pi)
+        row[y[t]] += c
+        for k in range(row.size):
+            gradient0[k] += row[k]
+            zeroth[k] += spread[k]
+
+
+@kernel(REASSOCIATE)
+def _error_and_variance(
+    mean: np.ndarray, square: np.ndarray, columns: np.ndarray, y: np.ndarray, weight: np.ndarray
+) -> None:
+    """From E_π[w] and E_π[w²] to the error and the variance, in place; rounding must not make a variance negative."""
+    for t in range(y.size):
+        own, c = columns[y[t]], weight[t]
+        m, s = mean[t], square[t]
+        for i in range(m.size):
+            s[i] = c * max(s[i] - m[i] * m[i], 0.0)
+            m[i] = c * (own[i] - m[i])
+
+
+@kernel(REASSOCIATE)
+def _error(mean: np.ndarray, columns: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+    for t in range(y.size):
+        own, c = columns[y[t]], weight[t]
+        m = mean[t]
+        for i in range(m.size):
+            m[i] = c * (own[i] - m[i])

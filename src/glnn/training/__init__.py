@@ -1,0 +1,1 @@
+"""Training: passes over the data, learning-rate control, one step, the trainer, stopping."""

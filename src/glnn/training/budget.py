@@ -1,0 +1,86 @@
+"""How long to train: CPU seconds of this process, steps, or passes (a pass is one accepted update).
+
+CPU seconds are charged for training only: compiling and scoring validation data are not.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_EXAMPLES = "for example '60s', '5m', '2h', '200 steps' or '1500 passes'"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Training ends when any of the limits that are set is reached."""
+
+    seconds: float | None = None
+    steps: int | None = None
+    passes: int | None = None
+
+    def spent(self, seconds: float, steps: int, passes: int) -> bool:
+        """Whether a limit is reached."""
+        pairs = ((self.seconds, seconds), (self.steps, steps), (self.passes, passes))
+        return any(limit is not None and used >= limit for limit, used in pairs)
+
+    def __str__(self) -> str:
+        parts = []
+        if self.seconds is not None:
+            parts.append(f"{self.seconds:g}s")
+        if self.steps is not None:
+            parts.append(f"{self.steps} steps")
+        if self.passes is not None:
+            parts.append(f"{self.passes} passes")
+        return ", ".join(parts)
+
+
+def parse_budget(text: str | float | int | Budget) -> Budget:
+    """A budget from '60s', '5m', '2h', '200 steps', '1500 passes', or a number of CPU seconds."""
+    if isinstance(text, Budget):
+        return text
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        return Budget(seconds=_positive(float(text), text))
+    if not isinstance(text, str):
+        raise ValueError(f"budget is {text!r}: give CPU seconds or a text, {_EXAMPLES}")
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(s|m|h|steps?|passes|pass)?\s*", text)
+    if match is None:
+        raise ValueError(f"budget is {text!r}: not understood; give {_EXAMPLES}")
+    amount = _positive(float(match[1]), text)
+    unit = match[2] or "s"
+    if unit in _UNITS:
+        return Budget(seconds=amount * _UNITS[unit])
+    if amount != int(amount):
+        raise ValueError(f"budget is {text!r}: a number of {unit} must be whole")
+    return Budget(steps=int(amount)) if unit.startswith("step") else Budget(passes=int(amount))
+
+
+def _positive(amount: float, given: object) -> float:
+    if not 0 < amount < float("inf"):
+        raise ValueError(f"budget is {given!r}: it must be positive and finite; give {_EXAMPLES}")
+    return amount
+
+
+class Clock:
+    """CPU seconds of this process since the start, without what was paused."""
+
+    def __init__(self, spent: float = 0.0) -> None:
+        self._begin = time.process_time() - spent
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds charged so far."""
+        return time.process_time() - self._begin
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Time inside the block is not charged."""
+        begin = time.process_time()
+        try:
+            yield
+        finally:
+            self._begin += time.process_time() - begin

@@ -1,0 +1,240 @@
+"""Passes over the data: forward with its likelihood, statistics of w, backward with statistics of the transitions.
+
+Works stretch by stretch. Activities are kept while they fit the memory budget; otherwise only the state at the
+beginning of each stretch is, and they are computed again from there, to the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from glnn.metrics import Accumulator, Layout, Statistics, TransitionMethod
+from glnn.metrics.statistics import sort_transposed
+from glnn.models import Evidence, Model, Params
+from glnn.output import softmax
+from glnn.training.corpus import Corpus, Stretch
+from glnn.training.parallel import Workers
+
+DEFAULT_MEMORY = 1 << 29
+_ROWS_PER_JOB = 8192
+
+
+@dataclass(frozen=True)
+class NotFinite:
+    """A number that stopped being finite, and where."""
+
+    what: str
+    unit: int
+    time: int
+
+    def __str__(self) -> str:
+        return f"{self.what} is not finite at unit {self.unit}, time {self.time}"
+
+
+@dataclass
+class Forward:
+    """The result of a forward pass. `traces[k]` is None where activities are to be computed again."""
+
+    params: Params
+    weights: Any
+    checkpoints: np.ndarray
+    traces: list[np.ndarray | None]
+    state: np.ndarray
+    log_likelihood: float
+    failure: NotFinite | None = None
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """The statistics of a backward pass, with B⁰ and m̃⁰ summed over the sequences."""
+
+    statistics: Statistics
+    start_gradient: np.ndarray
+    start_modulus: np.ndarray
+    failure: NotFinite | None = None
+
+
+class Engine:
+    """Computes what training needs of one model on one corpus."""
+
+    def __init__(
+        self, model: Model, corpus: Corpus, workers: Workers | None = None, memory: int = DEFAULT_MEMORY
+    ) -> None:
+        self.model, self.corpus = model, corpus
+        self.workers = workers or Workers()
+        self.layout = Layout(
+            model.signals.ptr, model.signals.rows, corpus.alphabet_size, model.signals.symbols == "gate"
+        )
+        # A step holds two passes, the current one and its trial.
+        self._keep = corpus.length * model.trace_width * 8 * 2 <= memory
+        self._scratch: np.ndarray | None = None
+
+    def forward(self, params: Params, reuse: Forward | None = None) -> Forward:
+        """Run the network over the data and score it; the arrays of `reuse`, a pass no longer wanted, are taken."""
+        model, stretches = self.model, self.corpus.stretches
+        weights = model.weights(params.theta)
+        state = model.begin(params.V0)
+        checkpoints = np.empty((len(stretches), state.size)) if reuse is None else reuse.checkpoints
+        traces: list[np.ndarray | None] = [None] * len(stretches) if reuse is None else reuse.traces
+        total = 0.0
+        for k, stretch in enumerate(stretches):
+            checkpoints[k] = state
+            trace = traces[k]
+            if trace is None:
+                trace = self._trace_for(stretch)
+                traces[k] = trace if self._keep else None
+            model.forward(weights, params.V0, stretch.x, stretch.first, state, trace)
+            total += self._score(stretch, trace, params.w)
+            if not np.isfinite(total):
+                failure = _born(trace, state, "the activity", stretch.begin, forward=True)
+                return Forward(params, weights, checkpoints, traces, state, -np.inf, failure)
+        return Forward(params, weights, checkpoints, traces, state, total)
+
+    def rewrite(self, current: Forward, w: np.ndarray) -> float:
+        """The log-likelihood with other writing weights: the activities do not depend on them."""
+        total = sum(self._score(stretch, trace, w) for stretch, trace in self.walk(current))
+        return total if np.isfinite(total) else -np.inf
+
+    def walk(self, current: Forward, backwards: bool = False) -> Iterator[tuple[Stretch, np.ndarray]]:
+        """Every stretch with its trace, kept or computed again (then valid until the next one)."""
+        indices = range(len(self.corpus.stretches))
+        for k in reversed(indices) if backwards else indices:
+            stretch = self.corpus.stretches[k]
+            trace = current.traces[k]
+            if trace is None:
+                trace = self._trace_for(stretch)
+                state = current.checkpoints[k].copy()
+                self.model.forward(current.weights, current.params.V0, stretch.x, stretch.first, state, trace)
+            yield stretch, trace
+
+    def writing_statistics(self, current: Forward) -> softmax.WritingStatistics:
+        """W, h_ii and h_0i, summed over all predicted positions."""
+        w = current.params.w
+        total: softmax.WritingStatistics | None = None
+        for stretch, trace in self.walk(current):
+            jobs = [
+                lambda a=a, y=y, weight=weight: softmax.writing_statistics(a, y, weight, w)  # type: ignore[misc]
+                for a, y, weight in self._parts(stretch, trace)
+            ]
+            for part in self.workers.run(jobs):
+                total = part if total is None else total + part
+        assert total is not None
+        return total
+
+    def derivatives(self, current: Forward, method: TransitionMethod) -> Derivatives:
+        """Backward pass: B, the method's modulus and the sums that it needs of them."""
+        model, weights = self.model, current.weights
+        units, starts = model.inner_units, model.state_size
+        accumulator = Accumulator(self.layout, method.terms)
+        carried_B, carried_m = np.zeros(starts), np.zeros(starts)
+        start_gradient, start_modulus = np.zeros(starts), np.zeros(starts)
+        backpropagated = method.modulus == "backpropagated"
+        failure: NotFinite | None = None
+        for stretch, trace in self.walk(current, backwards=True):
+            given = self._evidence(stretch, trace, current.params.w, backpropagated)
+            n, begun = len(stretch.x), len(stretch.start_weight)
+            B, B_start = np.empty((n, units)), np.zeros((begun, starts))
+            passes = [lambda: model.backward(weights, trace, given, carried_B, B, B_start)]  # noqa: B023
+            if backpropagated:
+                m, m_start = np.empty((n, units)), np.zeros((begun, starts))
+                passes.append(lambda: model.modulus(weights, trace, given, carried_m, m, m_start))  # noqa: B023
+            self.workers.run(passes)
+            if failure is None and not np.isfinite(B[0]).all():
+                failure = _born(B, carried_B, "the derivative B", stretch.begin)
+            if failure is None and backpropagated and not np.isfinite(m[0]).all():
+                failure = _born(m, carried_m, "the modulus m", stretch.begin)
+            rows = np.empty((model.incoming(trace).shape[1] + 1, n))
+            rows[0] = 1.0
+            sort_transposed(model.incoming(trace), stretch.order, rows[1:])
+            B_rows = np.empty((units, n))
+            sort_transposed(B, stretch.order, B_rows)
+            m_rows: np.ndarray | None = None
+            if method.modulus == "outer":
+                m_rows = np.square(B_rows)
+                m_start = np.square(B_start)
+                if stretch.sequence_weight is not None:
+                    # B has its sequence's weight c already; the metric wants c B², not c² B².
+                    m_rows /= stretch.sequence_weight[stretch.order]
+                    m_start /= stretch.start_weight[:, None]
+            elif backpropagated:
+                m_rows = np.empty((units, n))
+                sort_transposed(m, stretch.order, m_rows)
+            accumulator.add(rows, stretch.groups, B_rows, m_rows, self.workers.run)  # type: ignore[arg-type]
+            start_gradient += B_start.sum(axis=0)
+            if method.modulus is not None:
+                start_modulus += m_start.sum(axis=0)
+        return Derivatives(accumulator.result(), start_gradient, start_modulus, failure)
+
+    def log_likelihoods(self, params: Params, state: np.ndarray | None = None) -> np.ndarray:
+        """log π_t(x_t) at every predicted position, from the start or from a given state."""
+        model = self.model
+        weights = model.weights(params.theta)
+        state = model.begin(params.V0 if state is None else state)
+        out = []
+        for k, stretch in enumerate(self.corpus.stretches):
+            trace = self._trace_for(stretch)
+            first = stretch.first
+            if k == 0:
+                # The given state stands in for the start state of the first sequence only.
+                first = first.copy()
+                first[0] = False
+            model.forward(weights, params.V0, stretch.x, first, state, trace)
+            jobs = [
+                lambda a=a, y=y: softmax.symbol_log_likelihoods(a, y, params.w)  # type: ignore[misc]
+                for a, y, _ in self._parts(stretch, trace)
+            ]
+            out.extend(self.workers.run(jobs))
+        return np.concatenate(out)
+
+    def _trace_for(self, stretch: Stretch) -> np.ndarray:
+        if self._keep:
+            return np.empty((len(stretch.x), self.model.trace_width))
+        if self._scratch is None:
+            self._scratch = np.empty((len(self.corpus.stretches[0].x), self.model.trace_width))
+        return self._scratch[: len(stretch.x)]
+
+    def _parts(self, stretch: Stretch, trace: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """The predicted rows in parts of a fixed size: activities, symbols, weights."""
+        a = self.model.activities(trace)
+        if not stretch.complete:
+            a = a[stretch.predicted]
+        for start in range(0, len(a), _ROWS_PER_JOB):
+            rows = slice(start, start + _ROWS_PER_JOB)
+            yield a[rows], stretch.y[rows], stretch.weight[rows]
+
+    def _score(self, stretch: Stretch, trace: np.ndarray, w: np.ndarray) -> float:
+        jobs: list[Callable[[], float]] = [
+            lambda a=a, y=y, weight=weight: softmax.log_likelihood(a, y, weight, w)  # type: ignore[misc]
+            for a, y, weight in self._parts(stretch, trace)
+        ]
+        return sum(self.workers.run(jobs), 0.0)
+
+    def _evidence(self, stretch: Stretch, trace: np.ndarray, w: np.ndarray, with_variance: bool) -> Evidence:
+        n = len(stretch.predicted)
+        error = np.empty((n, self.model.units))
+        variance = np.empty((n, self.model.units) if with_variance else (0, 0))
+        jobs: list[Callable[[], None]] = []
+        for k, (a, y, weight) in enumerate(self._parts(stretch, trace)):
+            rows = slice(k * _ROWS_PER_JOB, (k + 1) * _ROWS_PER_JOB)
+            spread = variance[rows] if with_variance else None
+            jobs.append(
+                lambda a=a, y=y, weight=weight, rows=rows, spread=spread: softmax.source_terms(  # type: ignore[misc]
+                    a, y, weight, w, error[rows], spread
+                )
+            )
+        self.workers.run(jobs)
+        return Evidence(stretch.x, stretch.first, stretch.predicted, error, variance)
+
+
+def _born(values: np.ndarray, state: np.ndarray, what: str, begin: int, forward: bool = False) -> NotFinite:
+    """Where, in the direction of the pass, a number was first not finite."""
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        time, unit = bad[0] if forward else bad[-1]
+        return NotFinite(what, int(unit), begin + int(time) + (0 if forward else 1))
+    unit = int(np.argmax(~np.isfinite(state)))
+    return NotFinite(what, unit, begin + (len(values) if forward else 0))

@@ -1,0 +1,42 @@
+"""Learning-rate control (Section 2): a step that lowers the likelihood is cancelled, its rate halved, and tried again.
+
+The direction is kept: only the trial is computed anew. A success multiplies the rate by 1.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+Trial = TypeVar("Trial")
+
+GROWTH = 1.1
+SHRINKAGE = 0.5
+MOST_HALVINGS = 60
+
+
+class Outcome(NamedTuple):
+    """How a search for an acceptable step ended."""
+
+    rate: float
+    """The rate for the next step."""
+    used: float
+    """The rate of the accepted step, 0 when none was."""
+    rejected: int
+
+
+def climb(
+    rate: float, log_likelihood: float, attempt: Callable[[float], tuple[float, Trial]]
+) -> tuple[Outcome, float, Trial | None]:
+    """Try the step at `rate`, then at half of it, and so on, until the log-likelihood does not fall.
+
+    `attempt(rate)` gives the log-likelihood there and anything that goes with it. After 60 halvings the group rests:
+    nothing is accepted and the rate stays as it was, since the next direction may be a better one.
+    """
+    trial_rate = rate
+    for rejected in range(MOST_HALVINGS + 1):
+        value, trial = attempt(trial_rate)
+        if value >= log_likelihood:
+            return Outcome(trial_rate * GROWTH, trial_rate, rejected), value, trial
+        trial_rate *= SHRINKAGE
+    return Outcome(rate, 0.0, MOST_HALVINGS + 1), log_likelihood, None

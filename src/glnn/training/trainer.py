@@ -1,0 +1,279 @@
+"""The training loop of Section 2: a step of the writing weights, a step of the transitions and start values, again.
+
+Each group has its own rate and its own direction; every accepted step raises the likelihood of the training data (or of
+the batch it was made on). The parameters with the best validation score are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, Scales, hessian_damping
+from glnn.models import Model, Params
+from glnn.sequences import Encoded
+from glnn.training.budget import Budget, Clock, parse_budget
+from glnn.training.corpus import Corpus, SequenceWeights, prepare, stretch_length
+from glnn.training.engine import DEFAULT_MEMORY, Engine, Forward
+from glnn.training.learning_rate import climb
+from glnn.training.parallel import Workers, single_threaded_blas
+from glnn.training.validation import Validation
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train."""
+
+    metric: str = "rbpm"
+    output_metric: str = "qdh"
+    damping: float = 1.0
+    batch_size: int | None = None
+    sequence_weights: SequenceWeights = "length"
+    patience: int | None = None
+    threads: int = 1
+    memory: int = DEFAULT_MEMORY
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("metric", self.metric, TRANSITION_METHODS),
+            ("output_metric", self.output_metric, WRITING_METHODS),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
+        if not self.damping >= 0:
+            raise ValueError(f"damping is {self.damping}: it must be 0 or more")
+        if self.batch_size is not None and self.batch_size < 1:
+            raise ValueError(f"batch_size is {self.batch_size}: at least one sequence a batch is needed")
+        if self.patience is not None and self.patience < 1:
+            raise ValueError(f"patience is {self.patience}: at least 1 step is needed")
+
+
+@dataclass(frozen=True)
+class StepInfo:
+    """The record of one step, that is one update of w and one of the transitions."""
+
+    step: int
+    log_likelihood: float
+    """Of the training data (or batch) after the step, natural logarithm."""
+    validation: float | None
+    """Regularised log-likelihood of the validation data, natural logarithm."""
+    writing_rate: float
+    transition_rate: float
+    """The rates that were used (0: the group rested)."""
+    writing_rejected: int
+    transition_rejected: int
+    writing_size: float
+    transition_size: float
+    """Euclidean length of the accepted changes."""
+    conditioning: float
+    retries: int
+    quasi_diagonal: int
+    resting: int
+    """Worst conditioning, blocks damped again, blocks that took their quasi-diagonal form, blocks that rested."""
+    passes: int
+    """Accepted updates so far."""
+    seconds: float
+    """CPU seconds of training so far."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class Progress:
+    """Where training stands: everything that a resumed run needs."""
+
+    params: Params
+    writing_rate: float
+    transition_rate: float
+    best: Params
+    best_score: float = -np.inf
+    best_step: int = 0
+    step: int = 0
+    passes: int = 0
+    seconds: float = 0.0
+    generator: Any = None
+    reason: str = ""
+    history: list[StepInfo] = field(default_factory=list)
+
+
+Callback = Callable[[StepInfo, "Trainer"], Any]
+
+
+class Trainer:
+    """Trains one network on one set of sequences."""
+
+    def __init__(
+        self,
+        model: Model,
+        data: Encoded,
+        params: Params,
+        settings: Settings | None = None,
+        validation: Validation | None = None,
+        random_state: int | np.random.Generator = 0,
+        progress: Progress | None = None,
+    ) -> None:
+        self.model, self.data, self.settings = model, data, settings or Settings()
+        self.validation = validation
+        self.generator = np.random.default_rng(random_state)
+        self.workers = Workers(self.settings.threads)
+        rate = 1.0 / model.units
+        self.progress = progress or Progress(params, rate, rate, best=params)
+        if self.progress.generator is not None:
+            self.generator.bit_generator.state = self.progress.generator
+        self._whole = self._prepare(data)
+        self._current: Forward | None = None
+        self._spare: Forward | None = None
+        self._batched = self.settings.batch_size is not None and self.settings.batch_size < len(data)
+        self._engine = Engine(model, self._whole, self.workers, self.settings.memory)
+        self._method = TRANSITION_METHODS[self.settings.metric]
+        self._writing_direction = WRITING_METHODS[self.settings.output_metric]
+
+    @property
+    def corpus(self) -> Corpus:
+        """The whole training data."""
+        return self._whole
+
+    def run(self, budget: Budget | str | float, callbacks: tuple[Callback, ...] = ()) -> Progress:
+        """Train until the budget is spent, patience ends, nothing moves, a callback says stop, or Ctrl-C."""
+        budget = parse_budget(budget)
+        progress = self.progress
+        progress.reason = ""
+        clock = Clock(progress.seconds)
+        with single_threaded_blas():
+            while not progress.reason:
+                if budget.spent(clock.seconds, progress.step, progress.passes):
+                    progress.reason = "budget"
+                    break
+                try:
+                    info = self.step(clock)
+                    if any([callback(info, self) for callback in callbacks]):
+                        progress.reason = "callback"
+                except KeyboardInterrupt:
+                    progress.reason = "interrupted"
+                    break
+                patience = self.settings.patience
+                if info.writing_rate == 0.0 and info.transition_rate == 0.0 and not self._batched:
+                    progress.reason = "converged"
+                elif patience is not None and progress.step - progress.best_step >= patience:
+                    progress.reason = "patience"
+        progress.seconds = clock.seconds
+        return progress
+
+    def step(self, clock: Clock | None = None) -> StepInfo:
+        """One update of the writing weights and one of the transitions; `progress` changes only when both are done."""
+        clock = clock or Clock(self.progress.seconds)
+        progress, notes = self.progress, []
+        current = self._begin_step()
+        current, writing, writing_size = self._writing_step(current)
+        derivatives = self._engine.derivatives(current, self._method)
+        corpus = self._engine.corpus
+        scales = Scales(self.settings.damping, corpus.frequencies, corpus.length)
+        direction = self._method.direction(derivatives.statistics, self._engine.layout, scales)
+        if derivatives.failure:
+            notes.append(str(derivatives.failure))
+        start_step = derivatives.start_gradient
+        if self._method.invariant:
+            start_step = _divide(start_step, derivatives.start_modulus + self.settings.damping)
+        start_step = np.where(np.isfinite(start_step), start_step, 0.0)
+        step = np.where(np.isfinite(direction.step), direction.step, 0.0)
+        current, transition, transition_size = self._transition_step(current, step, start_step, notes)
+        self._current = current
+        passes = progress.passes + (writing.used > 0) + (transition.used > 0)
+        seconds = clock.seconds
+        with clock.paused():
+            score = self._validate(current)
+            info = StepInfo(
+                step=progress.step + 1,
+                log_likelihood=current.log_likelihood,
+                validation=score if self.validation is not None else None,
+                writing_rate=writing.used,
+                transition_rate=transition.used,
+                writing_rejected=writing.rejected,
+                transition_rejected=transition.rejected,
+                writing_size=writing_size,
+                transition_size=transition_size,
+                conditioning=direction.conditioning,
+                retries=direction.retries,
+                quasi_diagonal=direction.quasi_diagonal,
+                resting=direction.resting,
+                passes=passes,
+                seconds=seconds,
+                notes=tuple(notes),
+            )
+            self.progress = progress
+            progress.params, progress.step, progress.passes = current.params, info.step, passes
+            progress.writing_rate, progress.transition_rate = writing.rate, transition.rate
+            progress.seconds = seconds
+            progress.generator = self.generator.bit_generator.state
+            progress.history.append(info)
+            if score > progress.best_score:
+                progress.best, progress.best_score, progress.best_step = current.params, score, info.step
+        return info
+
+    def _begin_step(self) -> Forward:
+        """The forward pass at the current parameters, on a new batch when there are batches."""
+        if self._batched:
+            chosen = np.sort(self.generator.permutation(len(self.data))[: self.settings.batch_size])
+            corpus = self._prepare(self.data.select(chosen))
+            self._engine = Engine(self.model, corpus, self.workers, self.settings.memory)
+            self._current = self._spare = None
+        if self._current is None:
+            self._current = self._engine.forward(self.progress.params)
+        return self._current
+
+    def _writing_step(self, current: Forward) -> tuple[Forward, Any, float]:
+        statistics = self._engine.writing_statistics(current)
+        damping = hessian_damping(self._engine.corpus.counts)
+        direction = self._writing_direction(*statistics, damping)
+        direction = np.where(np.isfinite(direction), direction, 0.0)
+        w = current.params.w
+
+        def attempt(rate: float) -> tuple[float, np.ndarray]:
+            trial = w + rate * direction
+            return self._engine.rewrite(current, trial), trial
+
+        outcome, value, accepted = climb(self.progress.writing_rate, current.log_likelihood, attempt)
+        if accepted is not None:
+            current = replace(current, params=current.params.replace(w=accepted), log_likelihood=value)
+        return current, outcome, outcome.used * float(np.linalg.norm(direction))
+
+    def _transition_step(
+        self, current: Forward, step: np.ndarray, start_step: np.ndarray, notes: list[str]
+    ) -> tuple[Forward, Any, float]:
+        params = current.params
+        spare = self._spare
+
+        def attempt(rate: float) -> tuple[float, Forward]:
+            nonlocal spare
+            trial = params.replace(theta=params.theta + rate * step, V0=params.V0 + rate * start_step)
+            spare = self._engine.forward(trial, reuse=spare)
+            if spare.failure is not None and len(notes) < 4:
+                notes.append(f"trial at rate {rate:g}: {spare.failure}")
+            return spare.log_likelihood, spare
+
+        outcome, _, accepted = climb(self.progress.transition_rate, current.log_likelihood, attempt)
+        if accepted is None:
+            self._spare = spare
+        else:
+            self._spare, current = current, accepted
+        return (
+            current,
+            outcome,
+            outcome.used * float(np.hypot(np.linalg.norm(step), np.linalg.norm(start_step))),
+        )
+
+    def _validate(self, current: Forward) -> float:
+        """The validation score, or the training likelihood where there is nothing to validate on."""
+        if self.validation is None:
+            return current.log_likelihood
+        return self.validation.score(current.params, current.state)
+
+    def _prepare(self, data: Encoded) -> Corpus:
+        return prepare(data, stretch_length(self.model.units), self.settings.sequence_weights)
+
+
+def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Quotients, 0 where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)

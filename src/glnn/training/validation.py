@@ -1,0 +1,56 @@
+"""Scoring on data that is not trained on, to keep the best parameters, and holding some out when none is given."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from glnn.models import Model, Params
+from glnn.output.regularised import regularise
+from glnn.sequences import Encoded
+from glnn.training.corpus import prepare, stretch_length
+from glnn.training.engine import Engine
+from glnn.training.parallel import Workers
+
+
+class Validation:
+    """Validation data for a model. `continues` says that it goes on where the training data ends."""
+
+    def __init__(self, model: Model, data: Encoded, continues: bool = False, threads: int = 1) -> None:
+        self.continues = continues
+        self.alphabet_size = len(data.alphabet)
+        self._times = np.flatnonzero(data.mask)
+        self._engine = Engine(model, prepare(data, stretch_length(model.units)), Workers(threads), memory=0)
+
+    def score(self, params: Params, state: np.ndarray | None = None) -> float:
+        """The regularised log-likelihood; `state` is the network's state behind the training data."""
+        values = self._engine.log_likelihoods(params, state if self.continues else None)
+        total = float(regularise(values, self.alphabet_size, self._times).sum())
+        return total if np.isfinite(total) else -np.inf
+
+
+def hold_out(data: Encoded, fraction: float = 0.1) -> tuple[Encoded, Encoded, bool]:
+    """Split off the end of the data: whole sequences when there are at least ten, else the last one's tail.
+
+    Returns what is trained on, what is held out, and whether the second continues the first.
+    """
+    if not 0 < fraction < 1:
+        raise ValueError(f"the fraction to hold out is {fraction}: it must lie between 0 and 1")
+    if len(data) >= 10:
+        kept = len(data) - max(1, round(fraction * len(data)))
+        order = np.arange(len(data))
+        return data.select(order[:kept]), data.select(order[kept:]), False
+    begin, end = int(data.starts[-2]), int(data.starts[-1])
+    length = min(max(1, round(fraction * len(data.codes))), (end - begin) // 2)
+    cut = end - length
+    if length < 1 or not data.mask[:cut].any() or not data.mask[cut:].any():
+        raise ValueError(
+            f"the data has {len(data.codes)} symbols, {int(data.mask.sum())} of them to be predicted: too little to "
+            "hold a tail out for validation; give validation data, or more data"
+        )
+    starts = data.starts.copy()
+    starts[-1] = cut
+    train = replace(data, codes=data.codes[:cut], mask=data.mask[:cut], starts=starts)
+    tail = replace(data, codes=data.codes[cut:], mask=data.mask[cut:], starts=np.array([0, end - cut], starts.dtype))
+    return train, tail, True
