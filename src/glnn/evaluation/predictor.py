@@ -1,7 +1,7 @@
 """What can be scored, sampled and plotted: anything that gives the next symbol's distribution.
 
-Networks, baselines and the true sources all meet this protocol; probabilities are over the codes of `alphabet`.
-Logarithms are natural here; reports are in bits.
+Networks, baselines and the true sources all meet this protocol; probabilities are over the codes of
+`alphabet`. Logarithms are natural here; reports are in bits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ class State(Protocol):
 class Predictor(Protocol):
     """A probabilistic model of symbol sequences."""
 
-    alphabet: Alphabet
+    @property
+    def alphabet(self) -> Alphabet:
+        """The symbols it knows; an attribute serves as well."""
+        ...
 
     def begin(self) -> State:
         """The state at the start of a sequence."""

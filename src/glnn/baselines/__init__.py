@@ -1,0 +1,1 @@
+"""What people would use instead: hidden Markov models, context trees, file compressors."""
