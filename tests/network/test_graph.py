@@ -53,6 +53,15 @@ def test_both_directions_tell_the_same_edges(units: int, degree: int, seed: int)
     assert graph.in_degrees.sum() == graph.edges
 
 
+def test_edges_in_any_order_make_the_same_graph() -> None:
+    graph = random_graph(7, 3, 5)
+    order = np.random.default_rng(0).permutation(graph.edges)
+    sources, targets = graph.sources[order], graph.edge_targets[order]
+    again = Graph.from_edges(7, sources, targets)
+    for name in ("in_ptr", "sources", "out_ptr", "targets"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(graph, name))
+
+
 @pytest.mark.parametrize("degree", [6, 7, 100])
 def test_a_degree_of_all_units_or_more_connects_all_to_all(degree: int) -> None:
     graph = random_graph(6, degree)
@@ -103,7 +112,5 @@ def test_arrays_are_64_bit_integers() -> None:
 
 @pytest.mark.parametrize(("units", "degree"), [(0, 1), (-1, 1), (3, 0), (3, -2)])
 def test_wrong_sizes(units: int, degree: int) -> None:
-    with pytest.raises(
-        ValueError, match=f"{'units is ' + str(units) if units < 1 else 'degree is ' + str(degree)}"
-    ):
+    with pytest.raises(ValueError, match=f"{'units is ' + str(units) if units < 1 else 'degree is ' + str(degree)}"):
         random_graph(units, degree)

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.small
         ([2.5, -1.0], (-1.0, 2.5), "tokens"),
         ([np.int64(3), np.int64(1)], (1, 3), "tokens"),
         (np.array([7, -3, 7], np.int8), (-3, 7), "integers"),
+        (np.array([100, -100], np.int8), (-100, 100), "integers"),
         (np.array([5, 2], np.uint16), (2, 5), "integers"),
         (np.array([10**15, -(10**15), 4]), (-(10**15), 4, 10**15), "integers"),
         (np.array([2**62 + 1, 2**62, 0], np.uint64), (0, 2**62, 2**62 + 1), "integers"),
@@ -42,6 +43,8 @@ def test_symbols_are_sorted_and_of_python_types(data: object, symbols: tuple, ki
     assert alphabet.symbols == symbols
     assert [type(symbol) for symbol in alphabet.symbols] == [type(symbol) for symbol in symbols]
     assert alphabet.kind == kind
+    codes = encode(data).codes
+    assert alphabet.decode(codes) == list(np.asarray(data).tolist() if kind == "integers" else data)
 
 
 def test_symbols_without_an_order_come_as_they_first_occur() -> None:

@@ -138,6 +138,8 @@ def test_symbols_outside_the_alphabet_say_which_and_where() -> None:
         encode("abcq", alphabet="abc")
     with pytest.raises(InputError, match=r"symbol 'q' at position 1 of sequence 2 .*3 positions hold"):
         encode(Sequences(["ab", "c", "aqq", "q"]), alphabet="abc")
+    with pytest.raises(InputError, match="symbol 'q' at position 0 of sequence 1"):
+        encode(Sequences(["ab", "qa"]), alphabet="abc")
 
 
 @pytest.mark.parametrize("alphabet", ["", "a", []])
