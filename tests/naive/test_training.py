@@ -110,7 +110,7 @@ def test_initial_logistic_glnn_has_the_feedback_of_the_appendix():
     + [("rnn", method) for method in TRANSITION_METHODS if method not in ("ruop", "rbpm")],
 )
 def test_only_the_invariant_directions_agree_between_tanh_and_logistic(model, method):
-    net, params, data = naive.example(model, lengths=(60, 40))
+    net, params, data = naive.example(model, lengths=(30, 20))
     other, changed = net._replace(activation="logistic"), naive.tanh_to_logistic(params, net)
     key, damping = naive.transition_key(params), 1e-11
     direction = naive.transition_direction(net, params, data, method, damping)
@@ -125,7 +125,7 @@ def test_only_the_invariant_directions_agree_between_tanh_and_logistic(model, me
 
 
 def test_undamped_quasi_diagonal_hessian_agrees_between_tanh_and_logistic():
-    net, params, data = naive.example("glnn", lengths=(60, 40))
+    net, params, data = naive.example("glnn", lengths=(30, 20))
     directions = {"qdh": [], "dh": []}
     for activation, parameters in (("tanh", params), ("logistic", naive.tanh_to_logistic(params, net))):
         there = net._replace(activation=activation)
