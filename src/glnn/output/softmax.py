@@ -13,6 +13,7 @@ import numpy as np
 
 from glnn.numeric.elementary import exp
 from glnn.numeric.kernel import REASSOCIATE, kernel
+from glnn.numeric.scratch import thread_workspace
 
 _BLOCK_ELEMENTS = 32768
 _BLOCK_ROWS = 4096
@@ -60,8 +61,8 @@ def writing_statistics(a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.n
     gradient, moments = np.zeros((N + 1, A)), np.zeros((2 * N, A))
     diagonal, cross = np.empty((N + 1, A)), np.empty((N + 1, A))
     zeroth = np.zeros(A)
-    both = np.empty((_block_rows(A), 2 * N))
-    spread = np.empty((_block_rows(A), A))
+    both = thread_workspace().array("powers", _block_rows(A), 2 * N)
+    spread = thread_workspace().array("spreads", _block_rows(A), A)
     for rows, E in _logits(a, w):
         n = len(E)
         block, P = both[:n], spread[:n]
@@ -104,7 +105,7 @@ def _block_rows(A: int) -> int:
 def _logits(a: np.ndarray, w: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of Σ_i a_i w_iy, in a buffer that is used again."""
     size = _block_rows(w.shape[1])
-    buffer = np.empty((size, w.shape[1]), a.dtype)
+    buffer = thread_workspace().array("logits", size, w.shape[1])
     for start in range(0, len(a), size):
         rows = slice(start, min(start + size, len(a)))
         E = buffer[: rows.stop - start]

@@ -15,6 +15,7 @@ import numpy as np
 from glnn.metrics import Accumulator, Layout, Statistics, TransitionMethod
 from glnn.metrics.statistics import sort_transposed
 from glnn.models import Evidence, Model, Params
+from glnn.numeric.scratch import Workspace
 from glnn.output import softmax
 from glnn.training.corpus import Corpus, Stretch
 from glnn.training.parallel import Workers
@@ -71,7 +72,7 @@ class Engine:
         )
         # A step holds two passes, the current one and its trial.
         self._keep = corpus.length * model.trace_width * 8 * 2 <= memory
-        self._scratch: np.ndarray | None = None
+        self._space = Workspace()
 
     def forward(self, params: Params, reuse: Forward | None = None) -> Forward:
         """Run the network over the data and score it; the arrays of `reuse`, a pass no longer wanted, are taken."""
@@ -137,31 +138,31 @@ class Engine:
         for stretch, trace in self.walk(current, backwards=True):
             given = self._evidence(stretch, trace, current.params.w, backpropagated)
             n, begun = len(stretch.x), len(stretch.start_weight)
-            B, B_start = np.empty((n, units)), np.zeros((begun, starts))
+            B, B_start = self._space.array("B", n, units), np.zeros((begun, starts))
             passes = [lambda: model.backward(weights, trace, given, carried_B, B, B_start)]  # noqa: B023
             if backpropagated:
-                m, m_start = np.empty((n, units)), np.zeros((begun, starts))
+                m, m_start = self._space.array("m", n, units), np.zeros((begun, starts))
                 passes.append(lambda: model.modulus(weights, trace, given, carried_m, m, m_start))  # noqa: B023
             self.workers.run(passes)
             if failure is None and not np.isfinite(B[0]).all():
                 failure = _born(B, carried_B, "the derivative B", stretch.begin)
             if failure is None and backpropagated and not np.isfinite(m[0]).all():
                 failure = _born(m, carried_m, "the modulus m", stretch.begin)
-            rows = np.empty((model.incoming(trace).shape[1] + 1, n))
+            rows = self._space.array("rows", model.incoming(trace).shape[1] + 1, n)
             rows[0] = 1.0
             sort_transposed(model.incoming(trace), stretch.order, rows[1:])
-            B_rows = np.empty((units, n))
+            B_rows = self._space.array("B rows", units, n)
             sort_transposed(B, stretch.order, B_rows)
             m_rows: np.ndarray | None = None
             if method.modulus == "outer":
-                m_rows = np.square(B_rows)
+                m_rows = np.square(B_rows, out=self._space.array("m rows", units, n))
                 m_start = np.square(B_start)
                 if stretch.sequence_weight is not None:
                     # B has its sequence's weight c already; the metric wants c B², not c² B².
                     m_rows /= stretch.sequence_weight[stretch.order]
                     m_start /= stretch.start_weight[:, None]
             elif backpropagated:
-                m_rows = np.empty((units, n))
+                m_rows = self._space.array("m rows", units, n)
                 sort_transposed(m, stretch.order, m_rows)
             accumulator.add(rows, stretch.groups, B_rows, m_rows, self.workers.run)  # type: ignore[arg-type]
             start_gradient += B_start.sum(axis=0)
@@ -193,9 +194,7 @@ class Engine:
     def _trace_for(self, stretch: Stretch) -> np.ndarray:
         if self._keep:
             return np.empty((len(stretch.x), self.model.trace_width))
-        if self._scratch is None:
-            self._scratch = np.empty((len(self.corpus.stretches[0].x), self.model.trace_width))
-        return self._scratch[: len(stretch.x)]
+        return self._space.array("trace", len(stretch.x), self.model.trace_width)
 
     def _parts(self, stretch: Stretch, trace: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """The predicted rows in parts of a fixed size: activities, symbols, weights."""
@@ -215,8 +214,8 @@ class Engine:
 
     def _evidence(self, stretch: Stretch, trace: np.ndarray, w: np.ndarray, with_variance: bool) -> Evidence:
         n = len(stretch.predicted)
-        error = np.empty((n, self.model.units))
-        variance = np.empty((n, self.model.units) if with_variance else (0, 0))
+        error = self._space.array("error", n, self.model.units)
+        variance = self._space.array("variance", *((n, self.model.units) if with_variance else (0, 0)))
         jobs: list[Callable[[], None]] = []
         for k, (a, y, weight) in enumerate(self._parts(stretch, trace)):
             rows = slice(k * _ROWS_PER_JOB, (k + 1) * _ROWS_PER_JOB)
