@@ -16,6 +16,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).with_name("glnn.cpp")
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffast-math")
+# Linking with -ffast-math as well would flush subnormal numbers in the whole process, the engine's too.
+LINK_FLAGS = ("-shared",)
 BUILD = Path(__file__).resolve().parents[2] / "build" / "plain"
 
 
@@ -41,15 +43,15 @@ def library() -> ctypes.CDLL:
             "the C++ yardstick needs g++, and none was found in PATH: install g++ to compare with it"
         )
     macros = _run("g++", *FLAGS, "-dM", "-E", "-x", "c++", "/dev/null")
-    digest = hashlib.sha256(SOURCE.read_bytes() + " ".join(FLAGS).encode() + macros.encode()).hexdigest()
+    flags = " ".join(FLAGS + LINK_FLAGS)
+    digest = hashlib.sha256(SOURCE.read_bytes() + flags.encode() + macros.encode()).hexdigest()
     path = BUILD / f"glnn-{digest[:16]}.so"
     if not path.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=BUILD) as folder:
             compiled, linked = f"{folder}/glnn.o", f"{folder}/glnn.so"
             _run("g++", *FLAGS, "-fPIC", "-c", str(SOURCE), "-o", compiled)
-            # Linking with -ffast-math would flush subnormal numbers in the whole process, the engine's too.
-            _run("g++", "-shared", compiled, "-o", linked)
+            _run("g++", *LINK_FLAGS, compiled, "-o", linked)
             Path(linked).replace(path)
     return ctypes.CDLL(str(path))
 
