@@ -151,9 +151,7 @@ def _check_size(alphabet: Alphabet, explicit: bool) -> None:
     if len(alphabet) >= 2:
         return
     if explicit:
-        raise InputError(
-            f"the alphabet holds {len(alphabet)} symbols: with fewer than 2 there is nothing to predict"
-        )
+        raise InputError(f"the alphabet holds {len(alphabet)} symbols: with fewer than 2 there is nothing to predict")
     raise InputError(
         f"the data hold one symbol only, {alphabet.symbols[0]!r}, so there is nothing to predict: "
         "give alphabet= if other symbols can occur"

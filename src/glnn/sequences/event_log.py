@@ -47,9 +47,7 @@ def read_event_log(
             raise InputError(f"{where} has {len(row)} fields, the header {len(header)}: they must agree")
         if not row[case_column] or not row[activity_column]:
             missing = case if not row[case_column] else activity
-            raise InputError(
-                f"{where} has nothing in column {missing!r}: every event has a case and an activity"
-            )
+            raise InputError(f"{where} has nothing in column {missing!r}: every event has a case and an activity")
         moment = 0.0 if time_column is None else _moment(row[time_column], time_format, where)
         cases.setdefault(row[case_column], []).append((moment, row[activity_column]))
     if not cases:

@@ -35,9 +35,7 @@ def _is_nested(mask: Any) -> bool:
 
 def _one_per_sequence(masks: Any, starts: np.ndarray) -> np.ndarray:
     if len(masks) != len(starts) - 1:
-        raise InputError(
-            f"{len(masks)} masks were given for {len(starts) - 1} sequences: give one mask per sequence"
-        )
+        raise InputError(f"{len(masks)} masks were given for {len(starts) - 1} sequences: give one mask per sequence")
     arrays = [_booleans(mask, f"the mask of sequence {which}") for which, mask in enumerate(masks)]
     for which, (array, length) in enumerate(zip(arrays, np.diff(starts), strict=True)):
         if array.size != length:

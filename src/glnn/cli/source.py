@@ -1,0 +1,108 @@
+"""`glnn source`: a sample of one of the paper's four synthetic sources, and its exact bits."""
+
+from __future__ import annotations
+
+import json as json_format
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from glnn.sources import Sample, Source
+
+
+def source(
+    name: Annotated[str, typer.Argument(help="insertions | music | xor | anbn")],
+    out: Annotated[Path, typer.Option(help="The file to write the sample to.")],
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same sample.")] = 0,
+    size: Annotated[int | None, typer.Option(help="Lines, bars or blocks; the paper's number if left out.")] = None,
+    constants: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A constant of the source, instead of the paper's."),
+    ] = None,
+    mask_out: Annotated[
+        Path | None, typer.Option(help="A file for what is to be predicted: 0 or 1 per symbol.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+) -> None:
+    """Write a sample of a synthetic source to a file and print its exact bits."""
+    from glnn import sources
+    from glnn.cli.whole_file import check_free, write_whole
+
+    chosen = sources.get(name, **_parsed(constants or [], sources.get(name)))
+    for path in filter(None, (out, mask_out)):
+        check_free(path, force)
+    sample = chosen.sample(size, seed)
+    write_whole(out, sample.text.encode())
+    if mask_out is not None:
+        write_whole(mask_out, (sample.mask + ord("0")).astype("u1").tobytes() + b"\n")
+    facts = _facts(chosen, sample, seed, size, out)
+    if json:
+        typer.echo(json_format.dumps(facts))
+    else:
+        _print_table(facts, chosen.unit)
+
+
+def _parsed(constants: list[str], default: Source) -> dict[str, Any]:
+    """`--set` options as keyword arguments, each read as the type of the paper's value."""
+    from glnn.sequences.errors import InputError
+
+    parsed: dict[str, Any] = {}
+    for constant in constants:
+        name, equals, value = constant.partition("=")
+        if not equals:
+            raise InputError(f"--set {constant}: write a constant as NAME=VALUE")
+        # A name the source does not have is left to the source, which knows the nearest one.
+        usual = getattr(default, name, value)
+        try:
+            parsed[name] = _READERS[type(usual)](value)
+        except KeyError:
+            raise InputError(f"--set {constant}: {name} is {usual!r}, which can be changed in Python only") from None
+        except ValueError:
+            raise InputError(
+                f"--set {constant}: {name} is {usual!r} in the paper, and {value!r} is not of that type"
+            ) from None
+    return parsed
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError(text)
+    return text.lower() == "true"
+
+
+_READERS: dict[type, Callable[[str], Any]] = {bool: _boolean, int: int, float: float, str: str}
+
+
+def _facts(source: Source, sample: Sample, seed: int, size: int | None, out: Path) -> dict[str, Any]:
+    return {
+        "source": source.name,
+        "seed": seed,
+        "size": source.default_size if size is None else size,
+        "symbols": len(sample.text),
+        "alphabet": len(source.alphabet),
+        "predicted": int(sample.mask.sum()),
+        "bits": sample.bits,
+        "total_bits": sample.total_bits,
+        "file": str(out),
+    }
+
+
+def _print_table(facts: dict[str, Any], unit: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_row("source", f"{facts['source']}, seed {facts['seed']}, {facts['size']:,} {unit}")
+    table.add_row("symbols", f"{facts['symbols']:,} over an alphabet of {facts['alphabet']}")
+    table.add_row("to be predicted", f"{facts['predicted']:,}")
+    table.add_row("exact bits", f"{facts['bits']:,.1f}")
+    if facts["total_bits"] != facts["bits"]:
+        table.add_row("", f"{facts['total_bits']:,.1f} with the symbols that are not to be predicted")
+    console = Console(highlight=False)
+    console.print(table)
+    # Not in the table, which would shorten a long path.
+    typer.echo(f"written to       {facts['file']}")

@@ -1,0 +1,32 @@
+"""Writing a file as a whole: under another name first, then renamed, so that no half-written file is left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from glnn.sequences.errors import InputError
+
+
+def check_free(path: Path, force: bool) -> None:
+    """Refuse a path that is taken, before any work is done for it."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give the name of a file")
+    if not path.parent.is_dir():
+        raise InputError(f"the folder {path.parent} does not exist: make it first")
+    if path.exists() and not force:
+        raise InputError(f"the file {path} exists already: choose another name, or --force to replace it")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that `path` holds either what it held before or all of `content`."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        with unfinished.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
