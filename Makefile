@@ -36,7 +36,7 @@ test-bounds: $(VENV)/ready-test  ## the small tests with every array index check
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/kernels-bounds $(BIN)/python -m pytest -m small || test $$? -eq 5
 
 docs: $(VENV)/ready-test  ## the documentation, into site/, warnings as errors
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/ready-bench  ## speed against plain C++ and against what people would use instead
 	$(BIN)/python benchmarks/run.py
