@@ -16,7 +16,7 @@ import numpy as np
 
 from glnn.baselines import hmm_kernels as kernels
 from glnn.network import Graph, random_graph
-from glnn.sequences import Alphabet, Encoded
+from glnn.sequences import Alphabet, Encoded, InputError
 
 MEMORY = 512 * 2**20
 # Under this share of all N² edges, compressed rows are faster than a dense matrix (256 and 512 states).
@@ -42,10 +42,10 @@ class HiddenMarkovModel:
             ("emissions", self.emissions, (self.states, len(self.alphabet))),
         ):
             if array.shape != shape:
-                raise ValueError(f"{name} has shape {array.shape}: this graph and this alphabet need {shape}")
+                raise InputError(f"{name} has shape {array.shape}: this graph and this alphabet need {shape}")
             sums = _row_sums(array, self.graph) if name == "transitions" else array.sum(axis=-1)
             if not np.allclose(sums, 1.0, rtol=0, atol=1e-8) or array.min() < 0:
-                raise ValueError(
+                raise InputError(
                     f"{name} must be probabilities with sum 1 from each state; the sums are {sums}"
                 )
 
@@ -237,7 +237,7 @@ def expected_counts(model: HiddenMarkovModel, data: Encoded, memory: int = MEMOR
         model.forward(codes[span], first[span], state, alpha, c[span])
     if not c.min() > 0:
         place = int(np.argmin(c))
-        raise ValueError(
+        raise InputError(
             f"symbol {data.alphabet.symbols[codes[place]]!r} at position {place} is impossible under this "
             "model: EM cannot start here, take a model whose emissions are positive"
         )
@@ -247,7 +247,7 @@ def expected_counts(model: HiddenMarkovModel, data: Encoded, memory: int = MEMOR
         span, last = stretches[which], which == len(stretches) - 1
         if not last:
             model.forward(codes[span], first[span], checkpoints[which], alpha, c[span])
-        given = (codes[span], first[span], last)
+        given = (codes[span], first[span], last or bool(first[span.stop]))
         totals = (model._writes, alpha, c[span], g, moves, writes, begins)
         if model._dense:
             kernels.backward_dense(*given, model.transition_matrix, *totals)
@@ -279,7 +279,7 @@ def first_positions(data: Encoded) -> np.ndarray:
 def check_alphabet(alphabet: Alphabet, data: Encoded) -> None:
     """Refuse data whose codes mean other symbols."""
     if data.alphabet != alphabet:
-        raise ValueError(f"the data have {data.alphabet!r}, the model {alphabet!r}: encode with alphabet=")
+        raise InputError(f"the data have {data.alphabet!r}, the model {alphabet!r}: encode with alphabet=")
 
 
 def _share(counts: np.ndarray, totals: np.ndarray, otherwise: np.ndarray) -> np.ndarray:

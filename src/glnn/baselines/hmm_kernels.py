@@ -16,7 +16,7 @@ from glnn.numeric.kernel import CONTRACT, REASSOCIATE, kernel
 NEGLIGIBLE = 1e-200
 
 
-@kernel(inline="always")
+@kernel()
 def _probability(alpha: np.ndarray, b: np.ndarray) -> float:
     """c = Σ_i α_i b_i, in four sums of fixed order."""
     N = alpha.size
@@ -32,7 +32,7 @@ def _probability(alpha: np.ndarray, b: np.ndarray) -> float:
     return (c0 + c1) + (c2 + c3)
 
 
-@kernel(inline="always")
+@kernel()
 def _condition(alpha: np.ndarray, b: np.ndarray, c: float, f: np.ndarray, active: np.ndarray) -> int:
     """f = α b / c; lists the states where it is not zero and gives their number."""
     if c > 0.0:
@@ -42,7 +42,8 @@ def _condition(alpha: np.ndarray, b: np.ndarray, c: float, f: np.ndarray, active
             f[i] = mass if mass > NEGLIGIBLE else 0.0
     else:
         # An impossible symbol tells nothing about the state: go on from what was expected.
-        f[:] = alpha
+        for i in range(f.size):
+            f[i] = alpha[i]
     count = 0
     for i in range(f.size):
         active[count] = i
@@ -50,10 +51,11 @@ def _condition(alpha: np.ndarray, b: np.ndarray, c: float, f: np.ndarray, active
     return count
 
 
-@kernel(inline="always")
+@kernel()
 def _move_dense(f: np.ndarray, active: np.ndarray, count: int, a: np.ndarray, alpha: np.ndarray) -> None:
     """α_j = Σ_i f_i a_ij over the active states, four at a time."""
-    alpha[:] = 0.0
+    for j in range(alpha.size):
+        alpha[j] = 0.0
     whole = count - count % 4
     for k in range(0, whole, 4):
         i0, i1, i2, i3 = active[k], active[k + 1], active[k + 2], active[k + 3]
@@ -83,7 +85,8 @@ def forward_dense(
     f = np.empty(state.size)
     active = np.empty(state.size, np.int64)
     for t in range(x.size):
-        alpha[t] = start if first[t] else state
+        for i in range(state.size):
+            alpha[t, i] = start[i] if first[t] else state[i]
         c[t] = _probability(alpha[t], b[x[t]])
         count = _condition(alpha[t], b[x[t]], c[t], f, active)
         _move_dense(f, active, count, a, state)
@@ -106,17 +109,19 @@ def forward_sparse(
     f = np.empty(state.size)
     active = np.empty(state.size, np.int64)
     for t in range(x.size):
-        alpha[t] = start if first[t] else state
+        for i in range(state.size):
+            alpha[t, i] = start[i] if first[t] else state[i]
         c[t] = _probability(alpha[t], b[x[t]])
         count = _condition(alpha[t], b[x[t]], c[t], f, active)
-        state[:] = 0.0
+        for j in range(state.size):
+            state[j] = 0.0
         for k in range(count):
             mass = f[active[k]]
             for e in range(out_ptr[active[k]], out_ptr[active[k] + 1]):
                 state[targets[e]] += mass * a[e]
 
 
-@kernel(REASSOCIATE, inline="always")
+@kernel(REASSOCIATE)
 def _dots(a: np.ndarray, g: np.ndarray, active: np.ndarray, count: int, beta: np.ndarray) -> None:
     """β_i = Σ_j a_ij g_j for the active states, four at a time."""
     whole = count - count % 4
@@ -138,7 +143,7 @@ def _dots(a: np.ndarray, g: np.ndarray, active: np.ndarray, count: int, beta: np
         beta[active[k]] = s0
 
 
-@kernel(inline="always")
+@kernel()
 def _add_moves(f: np.ndarray, g: np.ndarray, moves: np.ndarray) -> None:
     """moves_ij += Σ f_i g_j over four times, so that `moves` is read and written once for all."""
     f0, f1, f2, f3 = f[0], f[1], f[2], f[3]
@@ -151,7 +156,7 @@ def _add_moves(f: np.ndarray, g: np.ndarray, moves: np.ndarray) -> None:
                 into[j] += (m0 * g0[j] + m1 * g1[j]) + (m2 * g2[j] + m3 * g3[j])
 
 
-@kernel(inline="always")
+@kernel()
 def _count(
     f: np.ndarray,
     beta: np.ndarray,
@@ -176,7 +181,7 @@ def _count(
 def backward_dense(
     x: np.ndarray,
     first: np.ndarray,
-    last: bool,
+    ends: bool,
     a: np.ndarray,
     b: np.ndarray,
     alpha: np.ndarray,
@@ -188,7 +193,7 @@ def backward_dense(
 ) -> None:
     """Add the expected counts of a stretch of time, from its end to its beginning.
 
-    `g` carries g^{t+1} from one stretch to the one before; `last` says that nothing follows this one.
+    `g` carries g^{t+1} from one stretch to the one before; `ends` says that its last symbol ends a sequence.
     `moves` receives Σ_t f_i g_j (times a_ij, the expected transitions), `writes[y]` the states that wrote y.
     """
     N = g.size
@@ -197,31 +202,33 @@ def backward_dense(
     active = np.empty(N, np.int64)
     kept_f, kept_g = np.zeros((4, N)), np.zeros((4, N))
     pending = 0
-    ends = last
     for t in range(x.size - 1, -1, -1):
         count = _condition(alpha[t], b[x[t]], c[t], f, active)
         if ends:
-            beta[:] = 1.0
+            for i in range(N):
+                beta[i] = 1.0
         else:
             _dots(a, g, active, count, beta)
-            kept_f[pending] = f
-            kept_g[pending] = g
+            for i in range(N):
+                kept_f[pending, i] = f[i]
+                kept_g[pending, i] = g[i]
             pending += 1
             if pending == 4:
                 _add_moves(kept_f, kept_g, moves)
-                kept_f[:] = 0.0
                 pending = 0
         _count(f, beta, b[x[t]], c[t], first[t], writes[x[t]], begins, g)
         ends = first[t]
-    if pending > 0:
-        _add_moves(kept_f, kept_g, moves)
+    for k in range(pending, 4):
+        for i in range(N):
+            kept_f[k, i] = 0.0
+    _add_moves(kept_f, kept_g, moves)
 
 
 @kernel(CONTRACT)
 def backward_sparse(
     x: np.ndarray,
     first: np.ndarray,
-    last: bool,
+    ends: bool,
     a: np.ndarray,
     out_ptr: np.ndarray,
     targets: np.ndarray,
@@ -238,11 +245,11 @@ def backward_sparse(
     beta = np.empty(N)
     f = np.empty(N)
     active = np.empty(N, np.int64)
-    ends = last
     for t in range(x.size - 1, -1, -1):
         count = _condition(alpha[t], b[x[t]], c[t], f, active)
         if ends:
-            beta[:] = 1.0
+            for i in range(N):
+                beta[i] = 1.0
         else:
             for k in range(count):
                 i = active[k]
@@ -259,7 +266,8 @@ def backward_sparse(
 def emit(alpha: np.ndarray, emissions: np.ndarray, pi: np.ndarray) -> None:
     """π_t(y) = Σ_i α_i b_iy for every row of α, in one fixed order: a decoder must find the same bits."""
     for t in range(alpha.shape[0]):
-        pi[t] = 0.0
+        for y in range(emissions.shape[1]):
+            pi[t, y] = 0.0
         for i in range(alpha.shape[1]):
             mass = alpha[t, i]
             if mass > 0.0:
