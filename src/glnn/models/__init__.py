@@ -3,8 +3,9 @@
 from glnn.models.base import Evidence, Model, Params, Signals
 from glnn.models.glnn import GLNN
 from glnn.models.gnn import GNN
+from glnn.models.lstm import LSTM
 from glnn.models.rnn import RNN
 
-MODELS = {"glnn": GLNN, "gnn": GNN, "rnn": RNN}
+MODELS = {"glnn": GLNN, "gnn": GNN, "rnn": RNN, "lstm": LSTM}
 
-__all__ = ["GLNN", "GNN", "MODELS", "RNN", "Evidence", "Model", "Params", "Signals"]
+__all__ = ["GLNN", "GNN", "LSTM", "MODELS", "RNN", "Evidence", "Model", "Params", "Signals"]
