@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.plain.layout import loops
 from glnn.network.graph import Graph, random_graph
 from glnn.sequences import Encoded
 from glnn.sources import get
@@ -92,12 +93,3 @@ def perturbed_start(graph: Graph, data: Encoded, seed: int = 0) -> Parameters:
     tau[:, graph.in_ptr[:-1] + np.arange(units)] += beta + memory / 4.0 * (reading - frequencies @ reading)
     tau[:, loops(graph)] -= _ALPHA
     return Parameters(graph, w, tau, V0=np.arctanh(beta / _ALPHA) + 0.1 * generator.standard_normal(units))
-
-
-def loops(graph: Graph) -> np.ndarray:
-    """Where the loop of each unit stands in a row of τ."""
-    edge = np.flatnonzero(graph.sources == graph.edge_targets)
-    if edge.size != graph.units:
-        missing = sorted(set(range(graph.units)) - set(graph.sources[edge].tolist()))
-        raise ValueError(f"units {missing} have no loop: every unit of a GLNN has one, as random_graph gives")
-    return edge + np.arange(graph.units) + 1
