@@ -1,7 +1,7 @@
 """The four sources: size, exact bits, and the regret of file compressors, beside the paper's bzip2 column.
 
 Train has seed 2k, valid seed 2k + 1, k = 0 … 4; for bzip2 also k = 0 … 99, because five pairs leave a standard
-error of 7 % on aⁿbⁿ. Writes results/source_table.json and prints the table in markdown. The mask of distant XOR
+error of 8 % on aⁿbⁿ. Writes results/source_table.json and prints the table in markdown. The mask of distant XOR
 is left aside here: a compressor pays for every symbol.
 """
 
