@@ -112,9 +112,7 @@ def test_the_first_symbol_is_mixed_half_and_half():
 
 def test_time_runs_on_over_several_sequences(table):
     data = encode(Sequences(["dba", "cc"]), alphabet="abcd")
-    probabilities = [
-        table.rows[t]["abcd".index(s)] for t, s in ((0, "d"), (1, "b"), (2, "a"), (0, "c"), (1, "c"))
-    ]
+    probabilities = [table.rows[t]["abcd".index(s)] for t, s in ((0, "d"), (1, "b"), (2, "a"), (0, "c"), (1, "c"))]
     expected = [-math.log2((1 - 1 / (t + 2)) * p + 1 / (t + 2) / 4) for t, p in enumerate(probabilities)]
     np.testing.assert_allclose(surprise(table, data, regularised=True), expected)
 

@@ -160,9 +160,7 @@ def test_unknown_names_are_answered_with_the_nearest(name, meant):
 
 
 def test_unknown_constants_are_answered_with_the_nearest():
-    with pytest.raises(
-        ValueError, match=r"insertions has no constant 'after_last_leter'.*'after_last_letter'"
-    ):
+    with pytest.raises(ValueError, match=r"insertions has no constant 'after_last_leter'.*'after_last_letter'"):
         sources.get("insertions", after_last_leter=False)
 
 

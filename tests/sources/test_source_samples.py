@@ -14,9 +14,7 @@ from glnn.sources import AnBn, DistantXor, Insertions, Music
 # Distant XOR has two million symbols at the paper's size; a tenth says as much.
 SIZES = {"insertions": 1000, "music": 2700, "xor": 1000, "anbn": 10}
 READINGS = [
-    {"after_last_letter": letter, "after_last_digit": digit}
-    for letter in (True, False)
-    for digit in (True, False)
+    {"after_last_letter": letter, "after_last_digit": digit} for letter in (True, False) for digit in (True, False)
 ]
 
 

@@ -33,9 +33,7 @@ def enumerate_insertions(source: Insertions) -> dict[str, float]:
 
     words = list(product(source.capitals, repeat=source.capitals_per_block))
     inner = {f"[{''.join(word)}]": 1 / len(words) for word in words}
-    blocks = with_insertions(
-        list(source.digits), source.inner_block_probability, inner, source.after_last_digit
-    )
+    blocks = with_insertions(list(source.digits), source.inner_block_probability, inner, source.after_last_digit)
     blocks = {f"({text})": p for text, p in blocks.items()}
     lines = with_insertions(list(source.letters), source.block_probability, blocks, source.after_last_letter)
     return {line + "\n": p for line, p in lines.items()}
@@ -59,11 +57,7 @@ def enumerate_xor(source: DistantXor) -> dict[str, float]:
     lines: dict[str, float] = defaultdict(float)
     for length in lengths:
         first = [p for p in range(length) if p < source.first_end * length - 1e-9]
-        second = [
-            p
-            for p in range(length)
-            if source.first_end * length - 1e-9 <= p < source.second_end * length - 1e-9
-        ]
+        second = [p for p in range(length) if source.first_end * length - 1e-9 <= p < source.second_end * length - 1e-9]
         for p1, p2, bits in product(first, second, product("01", repeat=length)):
             places = "".join(("X" if p in (p1, p2) else " ") + bit for p, bit in enumerate(bits))
             result = int(bits[p1] != bits[p2])

@@ -33,9 +33,7 @@ def as_bytes(train: Any, valid: Any) -> tuple[bytes, bytes]:
         return train, valid
     first, second = encode(train), encode(valid)
     if first.alphabet.kind != second.alphabet.kind:
-        raise InputError(
-            f"train is of {first.alphabet.kind}, valid of {second.alphabet.kind}: give both of one kind"
-        )
+        raise InputError(f"train is of {first.alphabet.kind}, valid of {second.alphabet.kind}: give both of one kind")
     if first.alphabet.kind == "characters":
         return _utf8(_joined(first)), _utf8(_joined(second))
     if first.alphabet.kind == "bytes":

@@ -13,9 +13,7 @@ from glnn.evaluation.predictor import Predictor
 from glnn.sequences import Encoded, InputError
 
 
-def regret(
-    predictor: Predictor, truth: Predictor, data: Encoded, regularised: bool = False, start: int = 0
-) -> float:
+def regret(predictor: Predictor, truth: Predictor, data: Encoded, regularised: bool = False, start: int = 0) -> float:
     """The bits of `predictor` on the data minus those of `truth`; the paper's figures are `regularised`."""
     return float(_differences(predictor, truth, data, regularised, start).sum())
 
@@ -27,9 +25,7 @@ def regret_so_far(
     return np.cumsum(_differences(predictor, truth, data, regularised, start))
 
 
-def _differences(
-    predictor: Predictor, truth: Predictor, data: Encoded, regularised: bool, start: int
-) -> np.ndarray:
+def _differences(predictor: Predictor, truth: Predictor, data: Encoded, regularised: bool, start: int) -> np.ndarray:
     true_log_likelihoods = checked_log_likelihoods(truth, data)
     impossible = np.flatnonzero(np.isneginf(true_log_likelihoods))
     if impossible.size:

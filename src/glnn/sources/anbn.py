@@ -29,9 +29,7 @@ class AnBn(Source):
 
     def __post_init__(self) -> None:
         if not 1 <= self.shortest <= self.longest:
-            raise InputError(
-                f"lengths from {self.shortest} to {self.longest}: expected 1 <= shortest <= longest"
-            )
+            raise InputError(f"lengths from {self.shortest} to {self.longest}: expected 1 <= shortest <= longest")
 
     @property
     def start(self) -> Hashable:

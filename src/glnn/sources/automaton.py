@@ -28,9 +28,7 @@ class Automaton:
     impossible symbol: nothing is known from there on, so its distribution is uniform.
     """
 
-    def __init__(
-        self, symbols: Sequence[str], start: Hashable, branches: Callable[[Hashable], Branches]
-    ) -> None:
+    def __init__(self, symbols: Sequence[str], start: Hashable, branches: Callable[[Hashable], Branches]) -> None:
         self.width = len(symbols) + 1
         self.foreign = len(symbols)
         self.dead = 0

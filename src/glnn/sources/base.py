@@ -165,9 +165,7 @@ class SourceState:
     def advance(self, code: int) -> None:
         """Read the next symbol."""
         if not 0 <= code < self._automaton.foreign:
-            raise InputError(
-                f"code {code} is outside the source's alphabet of {self._automaton.foreign} symbols"
-            )
+            raise InputError(f"code {code} is outside the source's alphabet of {self._automaton.foreign} symbols")
         self._state = self._automaton.step(self._state, code)
 
     def copy(self) -> SourceState:

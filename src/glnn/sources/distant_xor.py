@@ -129,9 +129,7 @@ class DistantXor(Source):
     def _ends(self) -> dict[int, tuple[int, int]]:
         """For each T', the ends (excluded) of the two marks' intervals; the second follows the first."""
         shares = _decimal(self.first_end), _decimal(self.second_end)
-        return {
-            length: (math.ceil(length * shares[0]), math.ceil(length * shares[1])) for length in self.lengths
-        }
+        return {length: (math.ceil(length * shares[0]), math.ceil(length * shares[1])) for length in self.lengths}
 
     def _may_mark(self, length: int, written: int, marks: int) -> bool:
         first_end, second_end = self._ends[length]

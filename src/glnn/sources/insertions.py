@@ -48,9 +48,7 @@ class Insertions(Source):
         for field in ("letters", "digits", "capitals"):
             characters = getattr(self, field)
             if not characters or set(characters) & set(_PUNCTUATION):
-                raise InputError(
-                    f"{field} is {characters!r}: give at least 1 character, none of ( ) [ ] newline"
-                )
+                raise InputError(f"{field} is {characters!r}: give at least 1 character, none of ( ) [ ] newline")
         if len(set(self.capitals)) < len(self.capitals):
             raise InputError(f"capitals is {self.capitals!r}: each character once, they are drawn uniformly")
         if self.capitals_per_block < 1:

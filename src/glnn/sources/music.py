@@ -50,16 +50,10 @@ class Music(Source):
     default_size: ClassVar[int] = 2700
 
     def __post_init__(self) -> None:
-        if not self.progression or any(
-            not chord or len(set(chord)) < len(chord) for chord in self.progression
-        ):
-            raise InputError(
-                f"progression is {self.progression}: give one chord a bar, each pitch in it once"
-            )
+        if not self.progression or any(not chord or len(set(chord)) < len(chord) for chord in self.progression):
+            raise InputError(f"progression is {self.progression}: give one chord a bar, each pitch in it once")
         if not self.rhythms or len(set(self.rhythms)) < len(self.rhythms):
-            raise InputError(
-                f"rhythms is {self.rhythms}: at least one, all different, they are drawn uniformly"
-            )
+            raise InputError(f"rhythms is {self.rhythms}: at least one, all different, they are drawn uniformly")
         pitches = set("".join(self.progression))
         values = [value for rhythm in self.rhythms for value in rhythm]
         if not all(self.rhythms) or not all(values):
