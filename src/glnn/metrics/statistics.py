@@ -55,6 +55,22 @@ class Layout:
         return np.concatenate([[0], np.cumsum(self.block_sizes**2)])
 
     @property
+    def reduced_ptr(self) -> np.ndarray:
+        """Where each block of the quasi-diagonal reduction begins."""
+        return self.block_ptr
+
+    @property
+    def tied(self) -> np.ndarray:
+        """The flat positions of the parameters tied to each symbol, (A, as many as each has)."""
+        if self.gated:
+            return np.arange(self.symbols * self.ptr[-1]).reshape(self.symbols, -1)
+        return self.symbol_positions
+
+    def accumulator(self, terms: Terms) -> Accumulator:
+        """What adds up the statistics over stretches of time."""
+        return Accumulator(self, terms)
+
+    @property
     def signal_positions(self) -> np.ndarray:
         """Without gates: the flat positions of the parameters of signals, unit after unit."""
         sizes = np.diff(self.ptr)

@@ -49,10 +49,7 @@ def frequency_rescaled(statistics: Statistics, layout: Layout, scales: Scales) -
     seen = scales.frequencies > 0
     rate = np.where(seen, 1.0 / np.where(seen, scales.frequencies, 1.0), 0.0)
     step = statistics.gradient.copy()
-    if layout.gated:
-        step.reshape(layout.symbols, -1)[:] *= rate[:, None]
-    else:
-        step[layout.symbol_positions] *= rate[:, None]
+    step[layout.tied] *= rate[:, None]
     return TransitionStep(step)
 
 
@@ -73,13 +70,14 @@ def full(statistics: Statistics, layout: Layout, scales: Scales) -> TransitionSt
 def quasi(statistics: Statistics, layout: Layout, scales: Scales) -> TransitionStep:
     """The quasi-diagonal inverse of each block; a block whose step is not finite rests."""
     assert statistics.diagonal is not None and statistics.cross is not None
+    blocks = layout.reduced_ptr
     diagonal = statistics.diagonal + scales.damping
     # Without damping, a symbol that never occurs has an empty block: 0/0 there means no step.
     empty = diagonal == 0.0
-    step = quasi_diagonal(statistics.gradient, np.where(empty, 1.0, diagonal), statistics.cross, layout.block_ptr)
-    finite = np.logical_and.reduceat(np.isfinite(step), layout.block_ptr[:-1])
+    step = quasi_diagonal(statistics.gradient, np.where(empty, 1.0, diagonal), statistics.cross, blocks)
+    finite = np.logical_and.reduceat(np.isfinite(step), blocks[:-1])
     if not finite.all():
-        step[np.repeat(~finite, layout.block_sizes)] = 0.0
+        step[np.repeat(~finite, np.diff(blocks))] = 0.0
     return TransitionStep(step, resting=int((~finite).sum()))
 
 

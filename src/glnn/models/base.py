@@ -45,12 +45,14 @@ class Signals:
     Unit j receives the rows `rows[ptr[j]:ptr[j + 1]]` of the model's signals, where row 0 is the constant 1 (always
     first) and row k the k-th column of the trace's signals. With `symbols="gate"` there is one such set of parameters
     for each symbol, flat order (symbol, unit, signal); with `symbols="input"` there is one set, and one more
-    parameter per symbol follows in each unit, flat order (unit, signal then symbol).
+    parameter per symbol follows in each unit, flat order (unit, signal then symbol). With `symbols="vector"` the last
+    columns are the components of the vector that is read, each of which weighs such a set, order (unit, component,
+    signal).
     """
 
     ptr: np.ndarray
     rows: np.ndarray
-    symbols: Literal["gate", "input"]
+    symbols: Literal["gate", "input", "vector"]
 
 
 class Evidence(NamedTuple):
@@ -74,7 +76,7 @@ class Model(Protocol):
     inner_units: int
     signals: Signals
 
-    def initial(self, predicted_counts: np.ndarray, counts: np.ndarray, generator: np.random.Generator) -> Params:
+    def initial(self, predicted_counts: np.ndarray, counts: np.ndarray, generator: np.random.Generator, /) -> Params:
         """Parameters before training, from how often each symbol is to be predicted and occurs at all."""
         ...
 

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from glnn.sequences import Encoded
+from glnn.training.vector_data import WithInputs
 
 SequenceWeights = Literal["length", "equal"]
 
@@ -23,11 +24,12 @@ class Stretch:
     begin: int
     end: int
     x: np.ndarray
+    """What the network reads: the symbols (S,), or vectors (S, K)."""
     first: np.ndarray
     order: np.ndarray
-    """Positions sorted by symbol, each symbol's in the order of time."""
+    """Positions sorted by symbol, each symbol's in the order of time (vectors: in the order of time)."""
     groups: np.ndarray
-    """Where each symbol's positions begin in `order`, (A + 1,)."""
+    """Where each symbol's positions begin in `order`, (A + 1,) (vectors: one range of all)."""
     predicted: np.ndarray
     y: np.ndarray
     weight: np.ndarray
@@ -54,11 +56,8 @@ class Corpus:
     """How often each symbol occurs."""
     predicted_counts: np.ndarray
     """How often each symbol is to be predicted."""
-
-    @property
-    def frequencies(self) -> np.ndarray:
-        """The fraction n_y / T of each symbol."""
-        return self.counts / self.length
+    frequencies: np.ndarray
+    """How often each symbol is read, n_y / T; for vectors, the mean over time of each component's square."""
 
     @property
     def predicted(self) -> int:
@@ -78,7 +77,9 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length") -> 
     that all weights together still sum to the number of predicted positions.
     """
     codes = np.ascontiguousarray(data.codes, np.int32)
+    vectors = data.inputs if isinstance(data, WithInputs) else None
     A = len(data.alphabet)
+    counts = np.bincount(codes, minlength=A).astype(float)
     first = np.zeros(len(codes), bool)
     first[data.starts[:-1]] = True
     of_sequence = _weights(data, weights)
@@ -96,9 +97,12 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length") -> 
             everywhere, start_weight = of_sequence[owner], of_sequence[starting]
         predicted = every[:n] if mask.all() else np.flatnonzero(mask).astype(np.int32)
         weight = ones[: len(predicted)] if everywhere is None else everywhere[predicted]
-        order = np.argsort(x, kind="stable").astype(np.int32)
-        groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=A))])
         y = x if mask.all() else x[predicted]
+        if vectors is None:
+            order = np.argsort(x, kind="stable").astype(np.int32)
+            groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=A))])
+        else:
+            x, order, groups = vectors[begin:end], every[:n], np.array([0, n])
         stretches.append(
             Stretch(begin, end, x, first[begin:end], order, groups, predicted, y, weight, everywhere, start_weight)
         )
@@ -106,8 +110,9 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length") -> 
         stretches=tuple(stretches),
         length=len(codes),
         alphabet_size=A,
-        counts=np.bincount(codes, minlength=A).astype(float),
+        counts=counts,
         predicted_counts=np.bincount(codes[data.mask], minlength=A).astype(float),
+        frequencies=counts / len(codes) if vectors is None else np.mean(vectors * vectors, axis=0),
     )
 
 

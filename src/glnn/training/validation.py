@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from glnn.models import Model, Params
@@ -12,6 +10,7 @@ from glnn.sequences import Encoded
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.parallel import Workers
+from glnn.training.vector_data import positions
 
 
 class Validation:
@@ -51,6 +50,6 @@ def hold_out(data: Encoded, fraction: float = 0.1) -> tuple[Encoded, Encoded, bo
         )
     starts = data.starts.copy()
     starts[-1] = cut
-    train = replace(data, codes=data.codes[:cut], mask=data.mask[:cut], starts=starts)
-    tail = replace(data, codes=data.codes[cut:], mask=data.mask[cut:], starts=np.array([0, end - cut], starts.dtype))
+    train = positions(data, slice(0, cut), starts)
+    tail = positions(data, slice(cut, end), np.array([0, end - cut], starts.dtype))
     return train, tail, True
