@@ -217,7 +217,10 @@ class LinearRecurrence:
 
     def weights(self, theta: np.ndarray) -> DenseWeights | SparseWeights:
         """The transition parameters as matrices or on compressed rows."""
-        tau, bias = self.split(theta)
+        return self.arrange(*self.split(theta))
+
+    def arrange(self, tau: np.ndarray, bias: np.ndarray) -> DenseWeights | SparseWeights:
+        """Edge weights (matrices, edges) and biases in the form that the recurrences want."""
         if not self.dense:
             return SparseWeights(tau, np.ascontiguousarray(tau[:, self._by_source]), bias)
         N, sources, targets = self.units, self.graph.sources, self.graph.edge_targets

@@ -12,6 +12,7 @@ import numpy as np
 
 from glnn.models.base import (
     Activation,
+    DenseWeights,
     Evidence,
     LinearRecurrence,
     Params,
@@ -65,14 +66,18 @@ class VectorGated(LinearRecurrence):
         tau, bias = self.split(theta)
         return self.join(4.0 * tau, 2.0 * (bias - self._sum_over_edges(tau)))
 
-    def weights(self, theta: np.ndarray) -> SparseWeights:
-        """The parameters of every component on compressed rows."""
-        tau, bias = self.split(theta)
-        return SparseWeights(tau, np.ascontiguousarray(tau[:, self._by_source]), bias)
+    @property
+    def dense(self) -> bool:
+        """Never: a full matrix for every time would be mostly zeros to fill."""
+        return False
+
+    def weights(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override]
+        """τ_ijk and τ_0jk, to be mixed at every time."""
+        return self.split(theta)
 
     def forward(
         self,
-        weights: SparseWeights,  # type: ignore[override]
+        weights: tuple[np.ndarray, np.ndarray],  # type: ignore[override]
         V0: np.ndarray,
         x: np.ndarray,
         first: np.ndarray,
@@ -81,15 +86,11 @@ class VectorGated(LinearRecurrence):
     ) -> None:
         """As for symbols, with x the vectors (S, K); the trace keeps them behind the activities."""
         if x.shape[1:] != (self.components,):
-            raise ValueError(
-                f"the model reads vectors of {self.components} components: given were {x.shape[1:]}"
-            )
+            raise ValueError(f"the model reads vectors of {self.components} components: given were {x.shape[1:]}")
         trace[:, self.units :] = x
         for block, own in self._blocks(len(x)):
-            at = x[block]
-            mixed = SparseWeights(at @ weights.tau, weights.tau_out, at @ weights.bias)
-            activities = np.empty((len(at), self.units))
-            super().forward(mixed, V0, own, first[block], state, activities)
+            activities = np.empty((len(own), self.units))
+            super().forward(self._mixed(weights, x[block]), V0, own, first[block], state, activities)
             trace[block, : self.units] = activities
 
     def activities(self, trace: np.ndarray) -> np.ndarray:
@@ -98,7 +99,7 @@ class VectorGated(LinearRecurrence):
 
     def backward(
         self,
-        weights: SparseWeights,  # type: ignore[override]
+        weights: tuple[np.ndarray, np.ndarray],  # type: ignore[override]
         trace: np.ndarray,
         given: Evidence,
         carry: np.ndarray,
@@ -112,7 +113,7 @@ class VectorGated(LinearRecurrence):
 
     def modulus(
         self,
-        weights: SparseWeights,  # type: ignore[override]
+        weights: tuple[np.ndarray, np.ndarray],  # type: ignore[override]
         trace: np.ndarray,
         given: Evidence,
         carry: np.ndarray,
@@ -124,6 +125,11 @@ class VectorGated(LinearRecurrence):
             activities = np.ascontiguousarray(trace[block, : self.units])
             super().modulus(mixed, activities, part, carry, out[block], start[starts])
 
+    def _mixed(self, weights: tuple[np.ndarray, np.ndarray], x: np.ndarray) -> DenseWeights | SparseWeights:
+        """Σ_k x_t^k τ_ijk at every time, in the place of the matrix of every symbol."""
+        tau, bias = weights
+        return self.arrange(x @ tau, x @ bias)
+
     def _blocks(self, length: int) -> Iterator[tuple[slice, np.ndarray]]:
         size = len(self.group)
         for begin in range(0, length, size):
@@ -132,8 +138,8 @@ class VectorGated(LinearRecurrence):
             yield slice(begin, end), np.arange(end - begin, dtype=np.int32)
 
     def _backwards(
-        self, weights: SparseWeights, given: Evidence
-    ) -> Iterator[tuple[slice, Evidence, slice, SparseWeights]]:
+        self, weights: tuple[np.ndarray, np.ndarray], given: Evidence
+    ) -> Iterator[tuple[slice, Evidence, slice, DenseWeights | SparseWeights]]:
         """The blocks from the last to the first: evidence, sequences that begin, coefficients at every time."""
         begun = np.concatenate([[0], np.cumsum(given.first)])
         with_variance = len(given.variance) > 0
@@ -146,8 +152,7 @@ class VectorGated(LinearRecurrence):
                 given.error[rows],
                 given.variance[rows] if with_variance else given.variance,
             )
-            mixed = SparseWeights(weights.tau, given.x[block] @ weights.tau_out, weights.bias)
-            yield block, part, slice(begun[block.start], begun[block.stop]), mixed
+            yield block, part, slice(begun[block.start], begun[block.stop]), self._mixed(weights, given.x[block])
 
     def _steady(self, inputs: np.ndarray) -> np.ndarray:
         """Coefficients c with Σ_k c_k x_t^k as near 1 as can be over the data: all 1 for one-hot vectors.

@@ -30,9 +30,7 @@ class WithInputs(Encoded):
             )
         if not np.isfinite(inputs).all():
             time, component = np.argwhere(~np.isfinite(inputs))[0]
-            raise ValueError(
-                f"component {component} of the input at time {time} is not finite: give a number there"
-            )
+            raise ValueError(f"component {component} of the input at time {time} is not finite: give a number there")
         object.__setattr__(self, "inputs", inputs)
 
     def select(self, indices: Iterable[int]) -> WithInputs:
