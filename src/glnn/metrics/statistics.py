@@ -1,14 +1,14 @@
 """Sums over time from which every update direction is made: G = Σ B r and the needed terms of M̃ = Σ m r rᵀ.
 
-`eq:tildeM` asks, for each unit j and symbol y, for Σ_t 1_{x_t=y} a_i a_i' m_j^{t+1}. Times are sorted by symbol, each
-signal is one contiguous row, so that every entry is a dot product over a contiguous range.
+`eq:tildeM` asks, for each unit j and symbol y, for Σ_t 1_{x_t=y} a_i a_i' m_j^{t+1}. Times are taken symbol by symbol in
+chunks that fit the cache, in which each signal is one contiguous row, so that every entry is a dot product.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from glnn.numeric.kernel import REASSOCIATE, kernel
 
 Terms = Literal["gradient", "diagonal", "quasi", "full"]
 
-_CHUNK = 512
-_UNITS_PER_JOB = 8
+_CHUNK = 256
+# Rows a power of two apart would share a few lines of the cache.
+_STRIDE = _CHUNK + 8
+# Fixed, whatever the number of threads: where parts are added up, their order is part of the result.
+_JOBS = 4
 
 
 @dataclass(frozen=True)
@@ -112,78 +115,81 @@ class Accumulator:
 
     def __init__(self, layout: Layout, terms: Terms) -> None:
         self.layout, self.terms = layout, terms
+        E = int(layout.ptr[-1])
         groups = layout.symbols if layout.gated else 1
-        self._size = groups * layout.ptr[-1]
         sizes = np.tile(np.diff(layout.ptr), groups)
         self._square_ptr = np.concatenate([[0], np.cumsum(sizes**2)])
-        self._gradient = np.zeros(self._size)
-        self._diagonal = np.zeros(self._size if terms in ("diagonal", "quasi") else 0)
-        self._cross = np.zeros(self._size if terms == "quasi" else 0)
-        self._matrices = np.zeros(self._square_ptr[-1] if terms == "full" else 0)
-        if not layout.gated:
-            A, U = layout.symbols, layout.units
-            self._symbol_gradient = np.zeros((A, U))
-            self._symbol_modulus = np.zeros((A, U))
-            self._symbol_cross = np.zeros((A, layout.ptr[-1] if terms == "full" else 0))
+        # Without gates all symbols add to the same entries: each job has entries of its own, added up at the end.
+        copies = 1 if layout.gated else _JOBS
+        self._gradient = np.zeros((copies, groups * E))
+        self._diagonal = np.zeros((copies, groups * E if terms in ("diagonal", "quasi") else 0))
+        self._cross = np.zeros((copies, groups * E if terms == "quasi" else 0))
+        self._matrices = np.zeros((copies, self._square_ptr[-1] if terms == "full" else 0))
+        A, U = (0, 0) if layout.gated else (layout.symbols, layout.units)
+        self._symbol_gradient = np.zeros((A, U))
+        self._symbol_modulus = np.zeros((A, U))
+        self._symbol_cross = np.zeros((A, E if terms == "full" else 0))
 
     def add(
         self,
-        rows: np.ndarray,
-        groups: np.ndarray,
+        signals: np.ndarray,
         B: np.ndarray,
         m: np.ndarray | None,
-        run: Callable[[list[Callable[[], None]]], None],
+        order: np.ndarray,
+        groups: np.ndarray,
+        run: Callable[[Sequence[Callable[[], None]]], Any],
     ) -> None:
-        """Add a stretch: signals `rows` (R+1, S), `B` and `m` (units, S), times sorted by symbol with offsets `groups`.
+        """Add a stretch: signals (S, R), `B` and `m` (S, units); `order` are its times sorted by symbol, from `groups`.
 
         `run` executes a list of jobs that write to places of their own, in any order.
         """
         m = B if m is None else m
-        units = self.layout.units
-        jobs: list[Callable[[], None]] = []
-        for low in range(0, units, _UNITS_PER_JOB):
-            high = min(low + _UNITS_PER_JOB, units)
-            jobs.append(lambda low=low, high=high: self._add_units(rows, groups, B, m, low, high))  # type: ignore[misc]
+        cuts = np.searchsorted(groups, np.linspace(0, groups[-1], _JOBS + 1))
+        cuts[-1] = len(groups) - 1
+        jobs = []
+        for k in range(_JOBS):
+            low, high = int(cuts[k]), int(cuts[k + 1])
+            if low < high:
+                copy = 0 if self.layout.gated else k
+                jobs.append(self._job(signals, B, m, order, groups, low, high, copy))
         run(jobs)
 
-    def _add_units(
-        self, rows: np.ndarray, groups: np.ndarray, B: np.ndarray, m: np.ndarray, low: int, high: int
-    ) -> None:
+    def _job(
+        self,
+        signals: np.ndarray,
+        B: np.ndarray,
+        m: np.ndarray,
+        order: np.ndarray,
+        groups: np.ndarray,
+        low: int,
+        high: int,
+        copy: int,
+    ) -> Callable[[], None]:
         layout = self.layout
-        # Without gates, all times are one range for the signals, and the symbols' own terms are apart.
-        ranges = groups if layout.gated else groups[[0, -1]]
-        graph = (layout.ptr, layout.rows, ranges, rows, B, m, low, high)
+        given = (layout.ptr, layout.rows, signals, B, m, order, groups, low, high, not layout.gated)
+        gradient = self._gradient[copy]
+        symbols = (self._symbol_gradient, self._symbol_modulus)
         if self.terms == "full":
-            add_full(*graph, self._square_ptr, self._gradient, self._matrices)
-        elif self.terms == "gradient":
-            add_gradient(*graph, self._gradient)
-        else:
-            add_quasi(*graph, self.terms == "quasi", self._gradient, self._diagonal, self._cross)
-        if not layout.gated:
-            add_symbols(groups, B, m, low, high, self._symbol_gradient, self._symbol_modulus)
-            if self.terms == "full":
-                add_symbol_cross(layout.ptr, layout.rows, groups, rows, m, low, high, self._symbol_cross)
+            matrices = self._matrices[copy]
+            return lambda: add_full(*given, self._square_ptr, gradient, matrices, *symbols, self._symbol_cross)
+        if self.terms == "gradient":
+            return lambda: add_gradient(*given, gradient, self._symbol_gradient)
+        diagonal, cross = self._diagonal[copy], self._cross[copy]
+        return lambda: add_quasi(*given, self.terms == "quasi", gradient, diagonal, cross, *symbols)
 
     def result(self) -> Statistics:
         """The sums so far, in the flat order of the parameters."""
-        chosen = {
-            "gradient": (),
-            "diagonal": ("diagonal",),
-            "quasi": ("diagonal", "cross"),
-            "full": ("matrices",),
-        }[self.terms]
+        parts = {name: getattr(self, f"_{name}") for name in ("gradient", "diagonal", "cross", "matrices")}
+        sums = {name: _added_in_order(part) for name, part in parts.items() if part.size}
         if self.layout.gated:
-            arrays = {name: getattr(self, f"_{name}") for name in chosen}
-            return Statistics(self._gradient, **arrays)
-        arrays = {}
-        if chosen and chosen[0] == "diagonal":
-            arrays["diagonal"] = self._join(self._diagonal, self._symbol_modulus)
-        if "cross" in chosen:
-            # A symbol's signal is 0 or 1, so its product with the constant is its own square.
-            arrays["cross"] = self._join(self._cross, self._symbol_modulus)
-        if "matrices" in chosen:
-            arrays["matrices"] = self._joined_matrices()
-        return Statistics(self._join(self._gradient, self._symbol_gradient), **arrays)
+            return Statistics(**sums)
+        joined = {"gradient": self._join(sums["gradient"], self._symbol_gradient)}
+        # A symbol's signal is 0 or 1, so its product with the constant is its own square.
+        for name in sums.keys() & {"diagonal", "cross"}:
+            joined[name] = self._join(sums[name], self._symbol_modulus)
+        if "matrices" in sums:
+            joined["matrices"] = self._joined_matrices(sums["matrices"])
+        return Statistics(**joined)
 
     def _join(self, of_signals: np.ndarray, of_symbols: np.ndarray) -> np.ndarray:
         flat = np.empty(of_signals.size + of_symbols.size)
@@ -191,200 +197,206 @@ class Accumulator:
         flat[self.layout.symbol_positions] = of_symbols
         return flat
 
-    def _joined_matrices(self) -> np.ndarray:
+    def _joined_matrices(self, of_signals: np.ndarray) -> np.ndarray:
         layout = self.layout
         packed = np.zeros(layout.square_ptr[-1])
         for j in range(layout.units):
             low, high = layout.ptr[j], layout.ptr[j + 1]
             k, whole = high - low, high - low + layout.symbols
             block = packed[layout.square_ptr[j] : layout.square_ptr[j + 1]].reshape(whole, whole)
-            block[:k, :k] = self._matrices[self._square_ptr[j] : self._square_ptr[j + 1]].reshape(k, k)
+            block[:k, :k] = of_signals[self._square_ptr[j] : self._square_ptr[j + 1]].reshape(k, k)
             block[k:, :k] = self._symbol_cross[:, low:high]
             block[:k, k:] = block[k:, :k].T
             block[np.arange(k, whole), np.arange(k, whole)] = self._symbol_modulus[:, j]
         return packed
 
 
-@kernel()
-def sort_transposed(source: np.ndarray, order: np.ndarray, out: np.ndarray) -> None:
-    """out[k, n] = source[order[n], k]: columns become contiguous rows, times in the given order."""
-    width = source.shape[1]
-    for low in range(0, order.size, 16):
-        high = min(low + 16, order.size)
-        for k in range(width):
-            row = out[k]
-            for n in range(low, high):
-                row[n] = source[order[n], k]
-
-
-@kernel(REASSOCIATE, inline="always")
-def _dot(x: np.ndarray, y: np.ndarray) -> float:
-    total = 0.0
-    for n in range(x.size):
-        total += x[n] * y[n]
+def _added_in_order(parts: np.ndarray) -> np.ndarray:
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total += part
     return total
+
+
+@kernel(inline="always")
+def _gather(source: np.ndarray, order: np.ndarray, s: int, n: int, out: np.ndarray) -> None:
+    """out[k, t] = source[order[s + t], k]: columns become contiguous rows, four times at once."""
+    whole = n - n % 4
+    for t in range(0, whole, 4):
+        r0, r1 = source[order[s + t]], source[order[s + t + 1]]
+        r2, r3 = source[order[s + t + 2]], source[order[s + t + 3]]
+        for k in range(source.shape[1]):
+            row = out[k]
+            row[t] = r0[k]
+            row[t + 1] = r1[k]
+            row[t + 2] = r2[k]
+            row[t + 3] = r3[k]
+    for t in range(whole, n):
+        for k in range(source.shape[1]):
+            out[k, t] = source[order[s + t], k]
 
 
 @kernel(REASSOCIATE)
 def add_gradient(
     ptr: np.ndarray,
     rows_of: np.ndarray,
-    ranges: np.ndarray,
-    rows: np.ndarray,
+    signals: np.ndarray,
     B: np.ndarray,
     m: np.ndarray,
+    order: np.ndarray,
+    groups: np.ndarray,
     low: int,
     high: int,
+    shared: bool,
     gradient: np.ndarray,
+    symbol_gradient: np.ndarray,
 ) -> None:
-    """G_k += Σ r_k B_j over each range of times, for the units low ≤ j < high."""
-    E = ptr[-1]
-    for j in range(low, high):
-        for g in range(ranges.size - 1):
-            s, e = ranges[g], ranges[g + 1]
-            if s < e:
+    """G_k += Σ r_k B_j over the times of the symbols low ≤ y < high, a set of sums per symbol or one for all."""
+    E, U = ptr[-1], ptr.size - 1
+    rows = np.ones((signals.shape[1] + 1, _STRIDE))
+    b_rows = np.empty((U, _STRIDE))
+    for y in range(low, high):
+        base = 0 if shared else y * E
+        for s in range(groups[y], groups[y + 1], _CHUNK):
+            n = min(_CHUNK, groups[y + 1] - s)
+            _gather(signals, order, s, n, rows[1:])
+            _gather(B, order, s, n, b_rows)
+            for j in range(U):
+                b = b_rows[j, :n]
                 for k in range(ptr[j], ptr[j + 1]):
-                    gradient[g * E + k] += _dot(rows[rows_of[k], s:e], B[j, s:e])
+                    r = rows[rows_of[k], :n]
+                    total = 0.0
+                    for t in range(n):
+                        total += r[t] * b[t]
+                    gradient[base + k] += total
+                    if shared and k == ptr[j]:
+                        symbol_gradient[y, j] += total
 
 
 @kernel(REASSOCIATE)
 def add_quasi(
     ptr: np.ndarray,
     rows_of: np.ndarray,
-    ranges: np.ndarray,
-    rows: np.ndarray,
+    signals: np.ndarray,
     B: np.ndarray,
     m: np.ndarray,
+    order: np.ndarray,
+    groups: np.ndarray,
     low: int,
     high: int,
+    shared: bool,
     with_cross: bool,
     gradient: np.ndarray,
     diagonal: np.ndarray,
     cross: np.ndarray,
+    symbol_gradient: np.ndarray,
+    symbol_modulus: np.ndarray,
 ) -> None:
     """G_k += Σ r_k B_j, M_kk += Σ r_k² m_j and M_0k += Σ r_k m_j."""
-    E = ptr[-1]
-    for j in range(low, high):
-        for g in range(ranges.size - 1):
-            s, e = ranges[g], ranges[g + 1]
-            if s == e:
-                continue
-            b, c = B[j, s:e], m[j, s:e]
-            for k in range(ptr[j], ptr[j + 1]):
-                r = rows[rows_of[k], s:e]
-                first, second, third = 0.0, 0.0, 0.0
-                for n in range(r.size):
-                    weighted = r[n] * c[n]
-                    first += r[n] * b[n]
-                    second += r[n] * weighted
-                    third += weighted
-                gradient[g * E + k] += first
-                diagonal[g * E + k] += second
-                if with_cross:
-                    cross[g * E + k] += third
+    E, U = ptr[-1], ptr.size - 1
+    rows = np.ones((signals.shape[1] + 1, _STRIDE))
+    b_rows, m_rows = np.empty((U, _STRIDE)), np.empty((U, _STRIDE))
+    for y in range(low, high):
+        base = 0 if shared else y * E
+        for s in range(groups[y], groups[y + 1], _CHUNK):
+            n = min(_CHUNK, groups[y + 1] - s)
+            _gather(signals, order, s, n, rows[1:])
+            _gather(B, order, s, n, b_rows)
+            _gather(m, order, s, n, m_rows)
+            for j in range(U):
+                b, c = b_rows[j, :n], m_rows[j, :n]
+                for k in range(ptr[j], ptr[j + 1]):
+                    r = rows[rows_of[k], :n]
+                    first, second, third = 0.0, 0.0, 0.0
+                    for t in range(n):
+                        weighted = r[t] * c[t]
+                        first += r[t] * b[t]
+                        second += r[t] * weighted
+                        third += weighted
+                    gradient[base + k] += first
+                    diagonal[base + k] += second
+                    if with_cross:
+                        cross[base + k] += third
+                    if shared and k == ptr[j]:
+                        symbol_gradient[y, j] += first
+                        symbol_modulus[y, j] += second
 
 
 @kernel(REASSOCIATE)
 def add_full(
     ptr: np.ndarray,
     rows_of: np.ndarray,
-    ranges: np.ndarray,
-    rows: np.ndarray,
+    signals: np.ndarray,
     B: np.ndarray,
     m: np.ndarray,
+    order: np.ndarray,
+    groups: np.ndarray,
     low: int,
     high: int,
+    shared: bool,
     square_ptr: np.ndarray,
     gradient: np.ndarray,
     matrices: np.ndarray,
+    symbol_gradient: np.ndarray,
+    symbol_modulus: np.ndarray,
+    symbol_cross: np.ndarray,
 ) -> None:
     """G_k += Σ r_k B_j and M_kk' += Σ r_k r_k' m_j, two by two entries at a time so that loads are shared."""
     E, U = ptr[-1], ptr.size - 1
     widest = 0
-    for j in range(low, high):
+    for j in range(U):
         widest = max(widest, ptr[j + 1] - ptr[j])
-    scaled = np.empty((widest + 1, _CHUNK), rows.dtype)
-    sums = np.empty((widest + 1, widest + 1))
-    for j in range(low, high):
-        k0, K = ptr[j], ptr[j + 1] - ptr[j]
-        for g in range(ranges.size - 1):
-            if ranges[g] == ranges[g + 1]:
-                continue
-            sums[:] = 0.0
-            for s in range(ranges[g], ranges[g + 1], _CHUNK):
-                e = min(s + _CHUNK, ranges[g + 1])
-                n = e - s
-                b, c = B[j, s:e], m[j, s:e]
+    rows = np.ones((signals.shape[1] + 1, _STRIDE))
+    b_rows, m_rows = np.empty((U, _STRIDE)), np.empty((U, _STRIDE))
+    scaled = np.empty((widest, _STRIDE))
+    for y in range(low, high):
+        base = 0 if shared else y * E
+        for s in range(groups[y], groups[y + 1], _CHUNK):
+            n = min(_CHUNK, groups[y + 1] - s)
+            _gather(signals, order, s, n, rows[1:])
+            _gather(B, order, s, n, b_rows)
+            _gather(m, order, s, n, m_rows)
+            for j in range(U):
+                k0, K = ptr[j], ptr[j + 1] - ptr[j]
+                b, c = b_rows[j, :n], m_rows[j, :n]
                 for k in range(K):
-                    r, out = rows[rows_of[k0 + k], s:e], scaled[k]
-                    total = 0.0
+                    r, out = rows[rows_of[k0 + k], :n], scaled[k]
+                    first, third = 0.0, 0.0
                     for t in range(n):
-                        out[t] = r[t] * c[t]
-                        total += r[t] * b[t]
-                    gradient[g * E + k0 + k] += total
+                        weighted = r[t] * c[t]
+                        out[t] = weighted
+                        first += r[t] * b[t]
+                        third += weighted
+                    gradient[base + k0 + k] += first
+                    if shared:
+                        symbol_cross[y, k0 + k] += third
+                        if k == 0:
+                            symbol_gradient[y, j] += first
+                            symbol_modulus[y, j] += third
+                corner = square_ptr[j] if shared else square_ptr[y * U + j]
                 for k in range(0, K, 2):
-                    x0 = scaled[k, :n]
-                    # An odd last row is multiplied with whatever stands behind it; that entry is never read.
-                    x1 = scaled[min(k + 1, K - 1), :n]
-                    for q in range(0, k + 2, 2):
-                        y0 = rows[rows_of[k0 + min(q, K - 1)], s:e]
-                        y1 = rows[rows_of[k0 + min(q + 1, K - 1)], s:e]
+                    # Past an odd last row the last one is taken twice, and what comes of it is left out.
+                    k1 = min(k + 1, K - 1)
+                    x0, x1 = scaled[k, :n], scaled[k1, :n]
+                    for q in range(0, k + 1, 2):
+                        q1 = min(q + 1, K - 1)
+                        y0, y1 = rows[rows_of[k0 + q], :n], rows[rows_of[k0 + q1], :n]
                         s00, s01, s10, s11 = 0.0, 0.0, 0.0, 0.0
                         for t in range(n):
                             s00 += x0[t] * y0[t]
                             s01 += x0[t] * y1[t]
                             s10 += x1[t] * y0[t]
                             s11 += x1[t] * y1[t]
-                        sums[k, q] += s00
-                        sums[k, q + 1] += s01
-                        sums[k + 1, q] += s10
-                        sums[k + 1, q + 1] += s11
-            base = square_ptr[g * U + j]
-            for k in range(K):
-                for q in range(k + 1):
-                    matrices[base + k * K + q] += sums[k, q]
-                    if q < k:
-                        matrices[base + q * K + k] += sums[k, q]
-
-
-@kernel(REASSOCIATE)
-def add_symbols(
-    groups: np.ndarray,
-    B: np.ndarray,
-    m: np.ndarray,
-    low: int,
-    high: int,
-    gradient: np.ndarray,
-    modulus: np.ndarray,
-) -> None:
-    """For a one-hot input: Σ B_j and Σ m_j over the times of each symbol."""
-    for y in range(groups.size - 1):
-        s, e = groups[y], groups[y + 1]
-        for j in range(low, high):
-            b, c = B[j, s:e], m[j, s:e]
-            first, second = 0.0, 0.0
-            for n in range(b.size):
-                first += b[n]
-                second += c[n]
-            gradient[y, j] += first
-            modulus[y, j] += second
-
-
-@kernel(REASSOCIATE)
-def add_symbol_cross(
-    ptr: np.ndarray,
-    rows_of: np.ndarray,
-    groups: np.ndarray,
-    rows: np.ndarray,
-    m: np.ndarray,
-    low: int,
-    high: int,
-    cross: np.ndarray,
-) -> None:
-    """For a one-hot input: Σ r_k m_j over the times of each symbol, its entries with the unit's other signals."""
-    for y in range(groups.size - 1):
-        s, e = groups[y], groups[y + 1]
-        if s < e:
-            for j in range(low, high):
-                for k in range(ptr[j], ptr[j + 1]):
-                    cross[y, k] += _dot(rows[rows_of[k], s:e], m[j, s:e])
+                        matrices[corner + k * K + q] += s00
+                        if q < k:
+                            matrices[corner + k * K + q1] += s01
+                        if k1 > k:
+                            matrices[corner + k1 * K + q] += s10
+                            matrices[corner + k1 * K + q1] += s11
+    # So far only the lower triangles are filled.
+    for block in range((0 if shared else low * U), (U if shared else high * U)):
+        K = ptr[block % U + 1] - ptr[block % U]
+        corner = square_ptr[block]
+        for k in range(K):
+            for q in range(k):
+                matrices[corner + q * K + k] = matrices[corner + k * K + q]

@@ -12,12 +12,13 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from glnn.models import recurrence
+from glnn.models.slots import slots
 from glnn.network import Graph
 
 Activation = Literal["tanh", "logistic", "linear"]
 
-# Up to this many units a dense matrix beats compressed rows even when it is mostly zeros.
-DENSE_UNITS = 64
+# Measured: a place of a dense matrix costs this many times less than a slot of the sparse layout.
+DENSE_ADVANTAGE = 4.5
 DENSE_BYTES = 1 << 28
 
 
@@ -144,10 +145,12 @@ class DenseWeights(NamedTuple):
 
 
 class SparseWeights(NamedTuple):
-    """Transition weights on the edges, by target and by source, and biases."""
+    """Transition weights as slots: into units, out of units, these squared without loops; loops and biases."""
 
     tau: np.ndarray
     tau_out: np.ndarray
+    squared_out: np.ndarray
+    diagonal: np.ndarray
     bias: np.ndarray
 
 
@@ -177,6 +180,9 @@ class LinearRecurrence:
         self.rows[self.edge_positions] = graph.sources + 1
         self.loops = np.flatnonzero(graph.sources == graph.edge_targets)
         self._by_source = np.lexsort((graph.edge_targets, graph.sources))
+        self.loops_by_source = np.flatnonzero((graph.sources == graph.edge_targets)[self._by_source])
+        self._into = slots(graph.in_ptr, graph.sources)
+        self._out_of = slots(graph.out_ptr, graph.targets)
 
     def split(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Edge weights (matrices, edges) and biases (A, N) of flat transition parameters."""
@@ -213,7 +219,7 @@ class LinearRecurrence:
         N = self.units
         if self.matrices * N * N * 8 > DENSE_BYTES:
             return False
-        return N <= DENSE_UNITS or self.graph.edges >= N * N / 4
+        return N * N <= DENSE_ADVANTAGE * self._into.size
 
     def weights(self, theta: np.ndarray) -> DenseWeights | SparseWeights:
         """The transition parameters as matrices or on compressed rows."""
@@ -222,7 +228,13 @@ class LinearRecurrence:
     def arrange(self, tau: np.ndarray, bias: np.ndarray) -> DenseWeights | SparseWeights:
         """Edge weights (matrices, edges) and biases in the form that the recurrences want."""
         if not self.dense:
-            return SparseWeights(tau, np.ascontiguousarray(tau[:, self._by_source]), bias)
+            by_source = tau[:, self._by_source]
+            squared = by_source * by_source
+            squared[:, self.loops_by_source] = 0.0
+            diagonal = np.ascontiguousarray(tau[:, self.loops])
+            return SparseWeights(
+                self._into.fill(tau), self._out_of.fill(by_source), self._out_of.fill(squared), diagonal, bias
+            )
         N, sources, targets = self.units, self.graph.sources, self.graph.edge_targets
         D = np.zeros((len(tau), N, N), tau.dtype)
         D[:, sources, targets] = tau
@@ -250,8 +262,9 @@ class LinearRecurrence:
         if isinstance(weights, DenseWeights):
             recurrence.forward_dense(*common, weights.D, weights.bias, V0, state, trace)
         else:
-            graph = self.graph
-            recurrence.forward_sparse(*common, graph.in_ptr, graph.sources, weights.tau, weights.bias, V0, state, trace)
+            edges = self._into
+            layout = (edges.order, edges.ptr, edges.index)
+            recurrence.forward_sparse(*common, *layout, weights.tau, weights.bias, V0, state, trace)
 
     def activities(self, trace: np.ndarray) -> np.ndarray:
         """The trace of these models is the activities."""
@@ -276,7 +289,8 @@ class LinearRecurrence:
         if isinstance(weights, DenseWeights):
             recurrence.backward_dense(*common, weights.transposed, *rest)
         else:
-            recurrence.backward_sparse(*common, self.graph.out_ptr, self.graph.targets, weights.tau_out, *rest)
+            edges = self._out_of
+            recurrence.backward_sparse(*common, edges.order, edges.ptr, edges.index, weights.tau_out, *rest)
 
     def modulus(
         self,
@@ -293,7 +307,9 @@ class LinearRecurrence:
         if isinstance(weights, DenseWeights):
             recurrence.modulus_dense(*common, weights.squared, weights.diagonal, *rest)
         else:
-            recurrence.modulus_sparse(*common, self.graph.out_ptr, self.graph.targets, weights.tau_out, *rest)
+            edges = self._out_of
+            layout = (edges.order, edges.ptr, edges.index)
+            recurrence.modulus_sparse(*common, *layout, weights.squared_out, weights.diagonal, *rest)
 
 
 class Gated(LinearRecurrence):

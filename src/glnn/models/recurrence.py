@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from glnn.models.slots import add_slots
 from glnn.numeric.elementary import logistic, tanh
 from glnn.numeric.kernel import CONTRACT, kernel
 
@@ -94,30 +95,29 @@ def forward_sparse(
     group: np.ndarray,
     leak: float,
     activation: int,
-    in_ptr: np.ndarray,
-    sources: np.ndarray,
+    order: np.ndarray,
+    ptr: np.ndarray,
+    index: np.ndarray,
     tau: np.ndarray,
     bias: np.ndarray,
     V0: np.ndarray,
     V: np.ndarray,
     a: np.ndarray,
 ) -> None:
-    """As `forward_dense`, over the edges into each unit."""
+    """As `forward_dense`, with the edges into each unit laid out as slots."""
     N = V.size
-    following = np.empty_like(V)
+    gathered = np.zeros(N + 4)
     for t in range(x.size):
         if first[t]:
             V[:] = V0
         now = a[t]
         _activate(V, activation, now)
+        gathered[:] = 0.0
+        add_slots(ptr, index, tau[group[x[t]]], now, gathered)
         row = bias[x[t]]
-        edge = tau[group[x[t]]]
-        for j in range(N):
-            total = leak * V[j] + row[j]
-            for e in range(in_ptr[j], in_ptr[j + 1]):
-                total += edge[e] * now[sources[e]]
-            following[j] = total
-        V[:] = following
+        for c in range(N):
+            j = order[c]
+            V[j] = (leak * V[j] + row[j]) + gathered[c]
 
 
 @kernel(CONTRACT)
@@ -170,9 +170,10 @@ def backward_sparse(
     group: np.ndarray,
     leak: float,
     activation: int,
-    out_ptr: np.ndarray,
-    targets: np.ndarray,
-    tau_out: np.ndarray,
+    order: np.ndarray,
+    ptr: np.ndarray,
+    index: np.ndarray,
+    tau: np.ndarray,
     a: np.ndarray,
     predicted: np.ndarray,
     error: np.ndarray,
@@ -180,22 +181,22 @@ def backward_sparse(
     B_next: np.ndarray,
     B_start: np.ndarray,
 ) -> None:
-    """As `backward_dense`, over the edges out of each unit (`tau_out` in the order of `targets`)."""
+    """As `backward_dense`, with the edges out of each unit laid out as slots."""
     N = B.size
+    gathered = np.zeros(N + 4)
     slope = np.empty_like(B)
     p = predicted.size - 1
     start = B_start.shape[0] - 1
     for t in range(x.size - 1, -1, -1):
-        following = B_next[t]
-        following[:] = B
+        B_next[t] = B
         _slope(a[t], activation, slope)
-        edge = tau_out[group[x[t]]]
+        gathered[:] = 0.0
+        add_slots(ptr, index, tau[group[x[t]]], B, gathered)
         here = p >= 0 and predicted[p] == t
-        for i in range(N):
-            total = error[p, i] if here else 0.0
-            for e in range(out_ptr[i], out_ptr[i + 1]):
-                total += edge[e] * following[targets[e]]
-            B[i] = leak * following[i] + slope[i] * total
+        for c in range(N):
+            i = order[c]
+            total = gathered[c] + error[p, i] if here else gathered[c]
+            B[i] = leak * B[i] + slope[i] * total
         if here:
             p -= 1
         if first[t]:
@@ -257,9 +258,11 @@ def modulus_sparse(
     group: np.ndarray,
     leak: float,
     activation: int,
-    out_ptr: np.ndarray,
-    targets: np.ndarray,
-    tau_out: np.ndarray,
+    order: np.ndarray,
+    ptr: np.ndarray,
+    index: np.ndarray,
+    squared: np.ndarray,
+    diagonal: np.ndarray,
     a: np.ndarray,
     predicted: np.ndarray,
     variance: np.ndarray,
@@ -267,26 +270,25 @@ def modulus_sparse(
     m_next: np.ndarray,
     m_start: np.ndarray,
 ) -> None:
-    """As `modulus_dense`, over the edges out of each unit."""
+    """As `modulus_dense`, with the edges out of each unit laid out as slots."""
     N = m.size
+    gathered = np.zeros(N + 4)
     slope = np.empty_like(m)
     p = predicted.size - 1
     start = m_start.shape[0] - 1
     for t in range(x.size - 1, -1, -1):
-        following = m_next[t]
-        following[:] = m
+        m_next[t] = m
         _slope(a[t], activation, slope)
-        edge = tau_out[group[x[t]]]
+        gathered[:] = 0.0
+        g = group[x[t]]
+        add_slots(ptr, index, squared[g], m, gathered)
+        loop = diagonal[g]
         here = p >= 0 and predicted[p] == t
-        for i in range(N):
-            total = variance[p, i] if here else 0.0
-            own = leak
-            for e in range(out_ptr[i], out_ptr[i + 1]):
-                if targets[e] == i:
-                    own += edge[e] * slope[i]
-                else:
-                    total += edge[e] * edge[e] * following[targets[e]]
-            m[i] = slope[i] * slope[i] * total + own * own * following[i]
+        for c in range(N):
+            i = order[c]
+            total = gathered[c] + variance[p, i] if here else gathered[c]
+            own = leak + loop[i] * slope[i]
+            m[i] = slope[i] * slope[i] * total + own * own * m[i]
         if here:
             p -= 1
         if first[t]:

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from glnn.metrics import Accumulator, Layout, Statistics, TransitionMethod
-from glnn.metrics.statistics import sort_transposed
+from glnn.metrics import Layout, Statistics, TransitionMethod, VectorLayout
 from glnn.models import Evidence, Model, Params
 from glnn.numeric.scratch import Workspace
 from glnn.output import softmax
@@ -67,9 +66,11 @@ class Engine:
     ) -> None:
         self.model, self.corpus = model, corpus
         self.workers = workers or Workers()
-        self.layout = Layout(
-            model.signals.ptr, model.signals.rows, corpus.alphabet_size, model.signals.symbols == "gate"
-        )
+        signals = model.signals
+        if corpus.stretches[0].x.ndim == 2 and signals.symbols != "vector":
+            raise ValueError(f"the data are vectors and the model {model.name} reads symbols: use a vector model")
+        kind = VectorLayout if signals.symbols == "vector" else Layout
+        self.layout = kind(signals.ptr, signals.rows, len(corpus.frequencies), signals.symbols == "gate")
         # A step holds two passes, the current one and its trial.
         self._keep = corpus.length * model.trace_width * 8 * 2 <= memory
         self._space = Workspace()
@@ -130,7 +131,7 @@ class Engine:
         """Backward pass: B, the method's modulus and the sums that it needs of them."""
         model, weights = self.model, current.weights
         units, starts = model.inner_units, model.state_size
-        accumulator = Accumulator(self.layout, method.terms)
+        accumulator = self.layout.accumulator(method.terms)
         carried_B, carried_m = np.zeros(starts), np.zeros(starts)
         start_gradient, start_modulus = np.zeros(starts), np.zeros(starts)
         backpropagated = method.modulus == "backpropagated"
@@ -148,23 +149,15 @@ class Engine:
                 failure = _born(B, carried_B, "the derivative B", stretch.begin)
             if failure is None and backpropagated and not np.isfinite(m[0]).all():
                 failure = _born(m, carried_m, "the modulus m", stretch.begin)
-            rows = self._space.array("rows", model.incoming(trace).shape[1] + 1, n)
-            rows[0] = 1.0
-            sort_transposed(model.incoming(trace), stretch.order, rows[1:])
-            B_rows = self._space.array("B rows", units, n)
-            sort_transposed(B, stretch.order, B_rows)
-            m_rows: np.ndarray | None = None
             if method.modulus == "outer":
-                m_rows = np.square(B_rows, out=self._space.array("m rows", units, n))
+                m = np.square(B, out=self._space.array("m", n, units))
                 m_start = np.square(B_start)
                 if stretch.sequence_weight is not None:
                     # B has its sequence's weight c already; the metric wants c B², not c² B².
-                    m_rows /= stretch.sequence_weight[stretch.order]
+                    m /= stretch.sequence_weight[:, None]
                     m_start /= stretch.start_weight[:, None]
-            elif backpropagated:
-                m_rows = self._space.array("m rows", units, n)
-                sort_transposed(m, stretch.order, m_rows)
-            accumulator.add(rows, stretch.groups, B_rows, m_rows, self.workers.run)  # type: ignore[arg-type]
+            modulus = None if method.modulus is None else m
+            accumulator.add(model.incoming(trace), B, modulus, stretch.order, stretch.groups, self.workers.run)
             start_gradient += B_start.sum(axis=0)
             if method.modulus is not None:
                 start_modulus += m_start.sum(axis=0)
