@@ -80,8 +80,8 @@ class LSTM:
 
     @property
     def dense(self) -> bool:
-        """Whether matrices are used rather than edges, which take a vector of four weights each."""
-        return self.graph.edges >= self.units**2 / 2
+        """Whether matrices are used rather than edges: they win from a quarter of all possible edges on."""
+        return self.graph.edges >= self.units**2 / 4
 
     def split(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Constants (N, 4), edges (edges, 4), peepholes (N, 3) and inputs (A, N, 4) of flat parameters."""
@@ -123,7 +123,7 @@ class LSTM:
     def weights(self, theta: np.ndarray) -> LSTMWeights:
         """The transition parameters as the recurrences want them."""
         constants, edges, peepholes, inputs = self.split(theta)
-        bias = np.ascontiguousarray((constants + inputs).reshape(self.alphabet_size, -1))
+        bias = (constants + inputs).transpose(0, 2, 1).reshape(self.alphabet_size, -1)
         peephole = np.ascontiguousarray(peepholes.T)
         if not self.dense:
             out_of = edges[self._by_source]
@@ -131,8 +131,8 @@ class LSTM:
         N = self.units
         matrix = np.zeros((N, N, 4))
         matrix[self.graph.sources, self.graph.edge_targets] = edges
-        into = matrix.reshape(N, 4 * N)
-        out_of = np.ascontiguousarray(into.T)
+        into = matrix.transpose(0, 2, 1).reshape(N, 4 * N)
+        out_of = np.ascontiguousarray(matrix.reshape(N, 4 * N).T)
         return LSTMWeights(into, out_of, np.square(out_of), True, bias, peephole)
 
     def begin(self, V0: np.ndarray) -> np.ndarray:

@@ -2,8 +2,8 @@
 
     i, f = σ(V_i + p_i c), σ(V_f + p_f c);  z = tanh V_z;  c' = f c + i z;  o = σ(V_o + p_o c');  h' = o tanh c'
 
-where V are sums over the hidden activities, the constant and the symbol. The four units of a cell stand side by side,
-(N, 4): each edge then is one vector of four weights, and a product over edges needs no gathering.
+where V are sums over the hidden activities, the constant and the symbol. An edge i → j carries four weights, side by
+side, one for each unit of cell j; few or many edges are walked one by one or as a matrix. Sums keep a fixed order.
 """
 
 from __future__ import annotations
@@ -20,28 +20,34 @@ TRACE_COLUMNS = 8
 @kernel(CONTRACT, inline="always")
 def _add_edges(ptr: np.ndarray, ends: np.ndarray, weight: np.ndarray, h: np.ndarray, V: np.ndarray) -> None:
     """V_gj += Σ_i W_gij h_i over the edges into each cell, for its four units at once."""
-    for j in range(ptr.size - 1):
-        V0, V1, V2, V3 = V[4 * j], V[4 * j + 1], V[4 * j + 2], V[4 * j + 3]
-        for e in range(ptr[j], ptr[j + 1]):
-            signal = h[ends[e]]
-            V0 += weight[e, 0] * signal
-            V1 += weight[e, 1] * signal
-            V2 += weight[e, 2] * signal
-            V3 += weight[e, 3] * signal
-        V[4 * j], V[4 * j + 1], V[4 * j + 2], V[4 * j + 3] = V0, V1, V2, V3
+    N = h.size
+    for j in range(N):
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        # Unsigned numbers need no check for indices that count from the end.
+        for e in range(np.uint64(ptr[j]), np.uint64(ptr[j + 1])):
+            signal = h[np.uint64(ends[e])]
+            s0 += weight[e, 0] * signal
+            s1 += weight[e, 1] * signal
+            s2 += weight[e, 2] * signal
+            s3 += weight[e, 3] * signal
+        V[j] += s0
+        V[N + j] += s1
+        V[2 * N + j] += s2
+        V[3 * N + j] += s3
 
 
 @kernel(CONTRACT, inline="always")
 def _gather_edges(ptr: np.ndarray, ends: np.ndarray, weight: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
     """out_i += Σ_j Σ_g W_gij B_gj over the edges out of each cell."""
-    for i in range(ptr.size - 1):
+    of_cell = B.reshape((out.size, 4))
+    for i in range(out.size):
         s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-        for e in range(ptr[i], ptr[i + 1]):
-            k = 4 * ends[e]
-            s0 += weight[e, 0] * B[k]
-            s1 += weight[e, 1] * B[k + 1]
-            s2 += weight[e, 2] * B[k + 2]
-            s3 += weight[e, 3] * B[k + 3]
+        for e in range(np.uint64(ptr[i]), np.uint64(ptr[i + 1])):
+            j = np.uint64(ends[e])
+            s0 += weight[e, 0] * of_cell[j, 0]
+            s1 += weight[e, 1] * of_cell[j, 1]
+            s2 += weight[e, 2] * of_cell[j, 2]
+            s3 += weight[e, 3] * of_cell[j, 3]
         out[i] += (s0 + s1) + (s2 + s3)
 
 
@@ -59,6 +65,34 @@ def _add_product(matrix: np.ndarray, a: np.ndarray, out: np.ndarray) -> None:
         r0 = matrix[i]
         for j in range(out.size):
             out[j] += a0 * r0[j]
+
+
+@kernel(CONTRACT, inline="always")
+def _look(peephole: np.ndarray, c: np.ndarray, V: np.ndarray) -> None:
+    for j in range(c.size):
+        V[j] += peephole[j] * c[j]
+
+
+@kernel(CONTRACT, inline="always")
+def _logistic(V: np.ndarray, out: np.ndarray) -> None:
+    for j in range(V.size):
+        out[j] = logistic(V[j])
+
+
+@kernel(CONTRACT, inline="always")
+def _tanh(V: np.ndarray, out: np.ndarray) -> None:
+    for j in range(V.size):
+        out[j] = tanh(V[j])
+
+
+@kernel(CONTRACT, inline="always")
+def _interleave(of_units: np.ndarray, out: np.ndarray) -> None:
+    """The four rows (4, N) as the units stand, cell after cell."""
+    for j in range(of_units.shape[1]):
+        out[4 * j] = of_units[0, j]
+        out[4 * j + 1] = of_units[1, j]
+        out[4 * j + 2] = of_units[2, j]
+        out[4 * j + 3] = of_units[3, j]
 
 
 @kernel(CONTRACT)
@@ -88,26 +122,26 @@ def forward(
     for t in range(x.size):
         if first[t]:
             state[:] = start
+        row = trace[t]
+        row[:N] = h
+        row[N : 2 * N] = c
         V[:] = bias[x[t]]
         if dense:
             _add_product(weight, h, V)
         else:
             _add_edges(ptr, ends, weight, h, V)
-        row = trace[t]
-        row[:N] = h
-        row[N : 2 * N] = c
-        c_next, i, f = row[2 * N : 3 * N], row[3 * N : 4 * N], row[4 * N : 5 * N]
-        o, z, squashed = row[5 * N : 6 * N], row[6 * N : 7 * N], row[7 * N :]
-        for j in range(N):
-            i[j] = logistic(V[4 * j] + peephole[0, j] * c[j])
-            f[j] = logistic(V[4 * j + 1] + peephole[1, j] * c[j])
-            z[j] = tanh(V[4 * j + 3])
+        _look(peephole[0], c, V[:N])
+        _look(peephole[1], c, V[N : 2 * N])
+        gates, z, squashed = row[3 * N : 6 * N], row[6 * N : 7 * N], row[7 * N :]
+        _logistic(V[: 2 * N], gates[: 2 * N])
+        _tanh(V[3 * N :], z)
+        i, f, o = gates[:N], gates[N : 2 * N], gates[2 * N :]
         for j in range(N):
             c[j] = f[j] * c[j] + i[j] * z[j]
-            c_next[j] = c[j]
-        for j in range(N):
-            squashed[j] = tanh(c[j])
-            o[j] = logistic(V[4 * j + 2] + peephole[2, j] * c[j])
+        row[2 * N : 3 * N] = c
+        _tanh(c, squashed)
+        _look(peephole[2], c, V[2 * N : 3 * N])
+        _logistic(V[2 * N : 3 * N], o)
         for j in range(N):
             h[j] = scale * (o[j] * squashed[j]) + shift
 
@@ -136,23 +170,30 @@ def backward(
     """
     N = carry.size // 2
     d_c, d_h = carry[:N], carry[N:]
+    of_cell, of_units = np.empty(N), np.empty((4, N))
+    B_i, B_f, B_o, B_z = of_units[0], of_units[1], of_units[2], of_units[3]
     p = predicted.size - 1
     start = B_start.shape[0] - 1
     for t in range(x.size - 1, -1, -1):
-        row, B = trace[t], B_next[t]
+        row = trace[t]
         c, i, f = row[N : 2 * N], row[3 * N : 4 * N], row[4 * N : 5 * N]
         o, z, squashed = row[5 * N : 6 * N], row[6 * N : 7 * N], row[7 * N :]
+        # One loop for each array that is written: LLVM makes vectors only of few pointers at a time.
         for j in range(N):
-            through_h = scale * d_h[j]
-            B_o = through_h * squashed[j] * (o[j] * (1.0 - o[j]))
-            of_cell = d_c[j] + through_h * o[j] * (1.0 - squashed[j] * squashed[j]) + peephole[2, j] * B_o
-            B_i = of_cell * z[j] * (i[j] * (1.0 - i[j]))
-            B_f = of_cell * c[j] * (f[j] * (1.0 - f[j]))
-            B[4 * j] = B_i
-            B[4 * j + 1] = B_f
-            B[4 * j + 2] = B_o
-            B[4 * j + 3] = of_cell * i[j] * (1.0 - z[j] * z[j])
-            d_c[j] = of_cell * f[j] + peephole[0, j] * B_i + peephole[1, j] * B_f
+            B_o[j] = scale * d_h[j] * squashed[j] * (o[j] * (1.0 - o[j]))
+        for j in range(N):
+            direct = scale * d_h[j] * o[j] * (1.0 - squashed[j] * squashed[j])
+            of_cell[j] = d_c[j] + direct + peephole[2, j] * B_o[j]
+        for j in range(N):
+            B_i[j] = of_cell[j] * z[j] * (i[j] * (1.0 - i[j]))
+        for j in range(N):
+            B_f[j] = of_cell[j] * c[j] * (f[j] * (1.0 - f[j]))
+        for j in range(N):
+            B_z[j] = of_cell[j] * i[j] * (1.0 - z[j] * z[j])
+        for j in range(N):
+            d_c[j] = of_cell[j] * f[j] + peephole[0, j] * B_i[j] + peephole[1, j] * B_f[j]
+        B = B_next[t]
+        _interleave(of_units, B)
         if p >= 0 and predicted[p] == t:
             d_h[:] = error[p]
             p -= 1
@@ -191,29 +232,29 @@ def modulus(
     """
     N = carry.size // 2
     m_c, m_h = carry[:N], carry[N:]
+    of_cell, of_units = np.empty(N), np.empty((4, N))
+    m_i, m_f, m_o, m_z = of_units[0], of_units[1], of_units[2], of_units[3]
     p = predicted.size - 1
     start = m_start.shape[0] - 1
     for t in range(x.size - 1, -1, -1):
-        row, m = trace[t], m_next[t]
+        row = trace[t]
         c, i, f = row[N : 2 * N], row[3 * N : 4 * N], row[4 * N : 5 * N]
         o, z, squashed = row[5 * N : 6 * N], row[6 * N : 7 * N], row[7 * N :]
         for j in range(N):
-            through_h = scale * scale * m_h[j]
-            by_o = squashed[j] * (o[j] * (1.0 - o[j]))
-            m_o = by_o * by_o * through_h
-            by_c = o[j] * (1.0 - squashed[j] * squashed[j])
-            of_cell = m_c[j] + by_c * by_c * through_h + peephole[2, j] * peephole[2, j] * m_o
-            by_i = z[j] * (i[j] * (1.0 - i[j]))
-            by_f = c[j] * (f[j] * (1.0 - f[j]))
-            by_z = i[j] * (1.0 - z[j] * z[j])
-            m_i = by_i * by_i * of_cell
-            m_f = by_f * by_f * of_cell
-            m[4 * j] = m_i
-            m[4 * j + 1] = m_f
-            m[4 * j + 2] = m_o
-            m[4 * j + 3] = by_z * by_z * of_cell
-            kept = peephole[0, j] * peephole[0, j] * m_i + peephole[1, j] * peephole[1, j] * m_f
-            m_c[j] = f[j] * f[j] * of_cell + kept
+            m_o[j] = (scale * squashed[j] * (o[j] * (1.0 - o[j]))) ** 2 * m_h[j]
+        for j in range(N):
+            direct = (scale * o[j] * (1.0 - squashed[j] * squashed[j])) ** 2 * m_h[j]
+            of_cell[j] = m_c[j] + direct + peephole[2, j] ** 2 * m_o[j]
+        for j in range(N):
+            m_i[j] = (z[j] * (i[j] * (1.0 - i[j]))) ** 2 * of_cell[j]
+        for j in range(N):
+            m_f[j] = (c[j] * (f[j] * (1.0 - f[j]))) ** 2 * of_cell[j]
+        for j in range(N):
+            m_z[j] = (i[j] * (1.0 - z[j] * z[j])) ** 2 * of_cell[j]
+        for j in range(N):
+            m_c[j] = f[j] ** 2 * of_cell[j] + peephole[0, j] ** 2 * m_i[j] + peephole[1, j] ** 2 * m_f[j]
+        m = m_next[t]
+        _interleave(of_units, m)
         if p >= 0 and predicted[p] == t:
             m_h[:] = variance[p]
             p -= 1
