@@ -1,7 +1,7 @@
 """Sums over time from which every update direction is made: G = Σ B r and the needed terms of M̃ = Σ m r rᵀ.
 
-`eq:tildeM` asks, for each unit j and symbol y, for Σ_t 1_{x_t=y} a_i a_i' m_j^{t+1}. Times are taken symbol by symbol in
-chunks that fit the cache, in which each signal is one contiguous row, so that every entry is a dot product.
+`eq:tildeM` asks, for each unit j and symbol y, for Σ_t 1_{x_t=y} a_i a_i' m_j^{t+1}. Times are taken symbol by symbol,
+in chunks that fit the cache, in which each signal is one contiguous row, so that every entry is a dot product.
 """
 
 from __future__ import annotations

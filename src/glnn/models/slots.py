@@ -23,7 +23,7 @@ class Slots(NamedTuple):
     """The unit of each column, most edges first."""
     ptr: np.ndarray
     """Where each group of four slots begins in the flat arrays, (groups + 1,)."""
-    index: np.ndarray
+    ends: np.ndarray
     """The unit at the other end of each edge, flat over (group, slot, column); 0 where there is no edge."""
     position: np.ndarray
     """The flat place of each edge, in the order of the compressed rows."""
@@ -31,7 +31,7 @@ class Slots(NamedTuple):
     @property
     def size(self) -> int:
         """Places in all, with and without an edge."""
-        return len(self.index)
+        return len(self.ends)
 
     def fill(self, edges: np.ndarray) -> np.ndarray:
         """Edge weights (matrices, edges) in the order of the compressed rows, laid out as slots."""

@@ -1,0 +1,147 @@
+"""The runs that show that the engine learns as the paper says: single settings, all methods side by side.
+
+Each finished run is one line of JSON, written at once; runs that are there already are skipped.
+
+    python experiments/engine_runs.py music                  music, 32 units, d = 5, QDH+RBPM, four seeds, 30 CPU seconds
+    python experiments/engine_runs.py anbn                   aⁿbⁿ, 16 units, d = 3, eight seeds, 60 CPU seconds
+    python experiments/engine_runs.py insertions             insertions, 64 units, d = 12, 120 CPU seconds
+    python experiments/engine_runs.py methods                all methods on the three sources, 32 units, three seeds, 30 s
+    python experiments/engine_runs.py table                  what is there so far, as a table
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import glnn
+from glnn.models import MODELS
+from glnn.network import random_graph
+from glnn.sequences import encode
+from glnn.sources import get
+from glnn.training.trainer import Settings, Trainer
+from glnn.training.validation import Validation
+
+RESULTS = Path(__file__).parent / "results" / "engine_runs.jsonl"
+DEGREES = {"insertions": 12, "music": 6, "anbn": 3}
+METHODS = [
+    ("qdh", "rbpm"),
+    ("qdh", "ruop"),
+    ("qdh", "qdrbpm"),
+    ("qdh", "qdruop"),
+    ("dh", "fb"),
+    ("dh", "rms"),
+    ("plain", "plain"),
+]
+
+
+def settings(which: str) -> list[dict[str, Any]]:
+    """The runs of a study."""
+    common = {"study": which, "model": "glnn", "output_metric": "qdh", "metric": "rbpm"}
+    if which == "music":
+        return [{**common, "source": "music", "units": 32, "degree": 5, "seconds": 30, "seed": k} for k in range(4)]
+    if which == "anbn":
+        return [{**common, "source": "anbn", "units": 16, "degree": 3, "seconds": 60, "seed": k} for k in range(8)]
+    if which == "insertions":
+        return [{**common, "source": "insertions", "units": 64, "degree": 12, "seconds": 120, "seed": 0}]
+    return [
+        {
+            **common,
+            "source": source,
+            "model": model,
+            "units": 32,
+            "degree": degree,
+            "seconds": 30,
+            "seed": seed,
+            "output_metric": output_metric,
+            "metric": metric,
+        }
+        for model in ("glnn", "gnn", "rnn")
+        for seed in range(3)
+        for source, degree in DEGREES.items()
+        for output_metric, metric in METHODS
+    ]
+
+
+def run(setting: dict[str, Any]) -> dict[str, Any]:
+    """One training run; a new pair of sequences for each seed."""
+    source = get(setting["source"])
+    seed = setting["seed"]
+    train, valid = source.sample(None, 2 * seed), source.sample(None, 2 * seed + 1)
+    data = encode(train.text, alphabet=source.alphabet, mask=train.mask)
+    held = encode(valid.text, alphabet=source.alphabet, mask=valid.mask)
+    true_bits = source.bits(valid.text)
+    generator = np.random.default_rng(seed)
+    graph = random_graph(setting["units"], setting["degree"], generator)
+    model = MODELS[setting["model"]](graph, len(source.alphabet))
+    counts = np.bincount(data.codes, minlength=len(source.alphabet)).astype(float)
+    params = model.initial(counts, counts, generator)
+    options = Settings(metric=setting["metric"], output_metric=setting["output_metric"])
+    validation = Validation(model, held)
+    Trainer(model, data, params, options, validation).step()  # compiles
+    trainer = Trainer(model, data, params, options, validation)
+    progress = trainer.run(float(setting["seconds"]))
+    bits = [round(-info.validation / math.log(2) - true_bits, 1) for info in progress.history]
+    last = progress.history[-1]
+    return {
+        **setting,
+        "version": glnn.__version__,
+        "regret": round(-progress.best_score / math.log(2) - true_bits, 2),
+        "best_step": progress.best_step,
+        "steps": progress.step,
+        "passes": progress.passes,
+        "stopped": progress.reason,
+        "train_bits": round(-last.log_likelihood / math.log(2), 1),
+        "true_train_bits": round(source.bits(train.text), 1),
+        "transition_rate": last.transition_rate,
+        "writing_rate": last.writing_rate,
+        "worst_conditioning": max(info.conditioning for info in progress.history),
+        "retries": sum(info.retries for info in progress.history),
+        "fallbacks": sum(info.quasi_diagonal for info in progress.history),
+        "curve": [[round(i.seconds, 2), b] for i, b in zip(progress.history, bits, strict=True)][:: max(1, len(bits) // 60)],
+    }
+
+
+def read() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+
+
+def table() -> None:
+    found = read()
+    for study in dict.fromkeys(line["study"] for line in found):
+        print(f"\n{study}")
+        rows: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+        for line in found:
+            if line["study"] == study:
+                row = (line["model"], f"{line['output_metric']}+{line['metric']}", line["units"], line["degree"])
+                row = row if study != "methods" else row[:3]
+                rows.setdefault(row, {}).setdefault(line["source"], []).append(line["regret"])
+        for row, by_source in rows.items():
+            print(*row, *(f"{name}: {' '.join(f'{v:g}' for v in values)}" for name, values in by_source.items()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study", choices=["music", "anbn", "insertions", "methods", "table"])
+    which = parser.parse_args().study
+    if which == "table":
+        return table()
+    RESULTS.parent.mkdir(exist_ok=True)
+    done = read()
+    for setting in settings(which):
+        if any(setting.items() <= line.items() for line in done):
+            continue
+        result = run(setting)
+        with RESULTS.open("a") as out:
+            out.write(json.dumps(result) + "\n")
+        print(json.dumps({k: v for k, v in result.items() if k != "curve"}), file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
