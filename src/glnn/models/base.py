@@ -263,7 +263,7 @@ class LinearRecurrence:
             recurrence.forward_dense(*common, weights.D, weights.bias, V0, state, trace)
         else:
             edges = self._into
-            layout = (edges.order, edges.ptr, edges.ends)
+            layout = (edges.rank, edges.ptr, edges.ends)
             recurrence.forward_sparse(*common, *layout, weights.tau, weights.bias, V0, state, trace)
 
     def activities(self, trace: np.ndarray) -> np.ndarray:
@@ -290,7 +290,7 @@ class LinearRecurrence:
             recurrence.backward_dense(*common, weights.transposed, *rest)
         else:
             edges = self._out_of
-            recurrence.backward_sparse(*common, edges.order, edges.ptr, edges.ends, weights.tau_out, *rest)
+            recurrence.backward_sparse(*common, edges.rank, edges.ptr, edges.ends, weights.tau_out, *rest)
 
     def modulus(
         self,
@@ -308,7 +308,7 @@ class LinearRecurrence:
             recurrence.modulus_dense(*common, weights.squared, weights.diagonal, *rest)
         else:
             edges = self._out_of
-            layout = (edges.order, edges.ptr, edges.ends)
+            layout = (edges.rank, edges.ptr, edges.ends)
             recurrence.modulus_sparse(*common, *layout, weights.squared_out, weights.diagonal, *rest)
 
 

@@ -95,7 +95,7 @@ def forward_sparse(
     group: np.ndarray,
     leak: float,
     activation: int,
-    order: np.ndarray,
+    rank: np.ndarray,
     ptr: np.ndarray,
     index: np.ndarray,
     tau: np.ndarray,
@@ -115,9 +115,8 @@ def forward_sparse(
         gathered[:] = 0.0
         add_slots(ptr, index, tau[group[x[t]]], now, gathered)
         row = bias[x[t]]
-        for c in range(N):
-            j = order[c]
-            V[j] = (leak * V[j] + row[j]) + gathered[c]
+        for j in range(N):
+            V[j] = (leak * V[j] + row[j]) + gathered[rank[j]]
 
 
 @kernel(CONTRACT)
@@ -170,7 +169,7 @@ def backward_sparse(
     group: np.ndarray,
     leak: float,
     activation: int,
-    order: np.ndarray,
+    rank: np.ndarray,
     ptr: np.ndarray,
     index: np.ndarray,
     tau: np.ndarray,
@@ -192,13 +191,14 @@ def backward_sparse(
         _slope(a[t], activation, slope)
         gathered[:] = 0.0
         add_slots(ptr, index, tau[group[x[t]]], B, gathered)
-        here = p >= 0 and predicted[p] == t
-        for c in range(N):
-            i = order[c]
-            total = gathered[c] + error[p, i] if here else gathered[c]
-            B[i] = leak * B[i] + slope[i] * total
-        if here:
+        if p >= 0 and predicted[p] == t:
+            row = error[p]
+            for i in range(N):
+                B[i] = leak * B[i] + slope[i] * (row[i] + gathered[rank[i]])
             p -= 1
+        else:
+            for i in range(N):
+                B[i] = leak * B[i] + slope[i] * gathered[rank[i]]
         if first[t]:
             B_start[start] = B
             start -= 1
@@ -258,7 +258,7 @@ def modulus_sparse(
     group: np.ndarray,
     leak: float,
     activation: int,
-    order: np.ndarray,
+    rank: np.ndarray,
     ptr: np.ndarray,
     index: np.ndarray,
     squared: np.ndarray,
@@ -283,14 +283,16 @@ def modulus_sparse(
         g = group[x[t]]
         add_slots(ptr, index, squared[g], m, gathered)
         loop = diagonal[g]
-        here = p >= 0 and predicted[p] == t
-        for c in range(N):
-            i = order[c]
-            total = gathered[c] + variance[p, i] if here else gathered[c]
-            own = leak + loop[i] * slope[i]
-            m[i] = slope[i] * slope[i] * total + own * own * m[i]
-        if here:
+        if p >= 0 and predicted[p] == t:
+            row = variance[p]
+            for i in range(N):
+                own = leak + loop[i] * slope[i]
+                m[i] = slope[i] * slope[i] * (row[i] + gathered[rank[i]]) + own * own * m[i]
             p -= 1
+        else:
+            for i in range(N):
+                own = leak + loop[i] * slope[i]
+                m[i] = slope[i] * slope[i] * gathered[rank[i]] + own * own * m[i]
         if first[t]:
             m_start[start] = m
             start -= 1

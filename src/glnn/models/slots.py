@@ -19,8 +19,8 @@ _LANES = 4
 class Slots(NamedTuple):
     """Where each edge of a compressed-row graph stands."""
 
-    order: np.ndarray
-    """The unit of each column, most edges first."""
+    rank: np.ndarray
+    """The column of each unit, most edges first."""
     ptr: np.ndarray
     """Where each group of four slots begins in the flat arrays, (groups + 1,)."""
     ends: np.ndarray
@@ -58,7 +58,7 @@ def slots(ptr: np.ndarray, ends: np.ndarray) -> Slots:
             index[place] = ends[ptr[unit] + k]
             position[ptr[unit] + k] = place
     # Unsigned, so that the kernels need not think of indices from the end.
-    return Slots(order.astype(np.uint32), np.array(group_ptr), index, position)
+    return Slots(np.argsort(order).astype(np.uint32), np.array(group_ptr), index, position)
 
 
 @kernel(CONTRACT, inline="always")
