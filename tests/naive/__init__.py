@@ -37,6 +37,18 @@ from .initialisation import (
     tanh_to_logistic,
     time_scales,
 )
+from .lstm import (
+    lstm_backward,
+    lstm_blocks,
+    lstm_forward,
+    lstm_gradients,
+    lstm_log_likelihood,
+    lstm_metric,
+    lstm_modulus,
+    lstm_places,
+)
+from .lstm_training import lstm_train, lstm_transition_direction, lstm_writing_direction
+from .lstm_unfolded import lstm_unfolded_metric, lstm_unfolded_start_modulus
 from .metric import (
     contributions,
     damped,
@@ -127,6 +139,19 @@ __all__ = [
     "linear_probabilities",
     "log_likelihood",
     "log_output",
+    "lstm_backward",
+    "lstm_blocks",
+    "lstm_forward",
+    "lstm_gradients",
+    "lstm_log_likelihood",
+    "lstm_metric",
+    "lstm_modulus",
+    "lstm_places",
+    "lstm_train",
+    "lstm_transition_direction",
+    "lstm_unfolded_metric",
+    "lstm_unfolded_start_modulus",
+    "lstm_writing_direction",
     "metric_blocks",
     "metric_direction",
     "modulus",

@@ -123,7 +123,7 @@ class LSTM:
     def weights(self, theta: np.ndarray) -> LSTMWeights:
         """The transition parameters as the recurrences want them."""
         constants, edges, peepholes, inputs = self.split(theta)
-        bias = (constants + inputs).transpose(0, 2, 1).reshape(self.alphabet_size, -1)
+        bias = np.ascontiguousarray((constants + inputs).transpose(0, 2, 1)).reshape(self.alphabet_size, -1)
         peephole = np.ascontiguousarray(peepholes.T)
         if not self.dense:
             out_of = edges[self._by_source]
@@ -131,7 +131,7 @@ class LSTM:
         N = self.units
         matrix = np.zeros((N, N, 4))
         matrix[self.graph.sources, self.graph.edge_targets] = edges
-        into = matrix.transpose(0, 2, 1).reshape(N, 4 * N)
+        into = np.ascontiguousarray(matrix.transpose(0, 2, 1)).reshape(N, 4 * N)
         out_of = np.ascontiguousarray(matrix.reshape(N, 4 * N).T)
         return LSTMWeights(into, out_of, np.square(out_of), True, bias, peephole)
 

@@ -17,7 +17,7 @@ TRACE_COLUMNS = 8
 """Columns of a trace for each cell: h, c, c', i, f, o, z, tanh c'."""
 
 
-@kernel(CONTRACT, inline="always")
+@kernel(CONTRACT)
 def _add_edges(ptr: np.ndarray, ends: np.ndarray, weight: np.ndarray, h: np.ndarray, V: np.ndarray) -> None:
     """V_gj += Σ_i W_gij h_i over the edges into each cell, for its four units at once."""
     N = h.size
@@ -36,7 +36,7 @@ def _add_edges(ptr: np.ndarray, ends: np.ndarray, weight: np.ndarray, h: np.ndar
         V[3 * N + j] += s3
 
 
-@kernel(CONTRACT, inline="always")
+@kernel(CONTRACT)
 def _gather_edges(ptr: np.ndarray, ends: np.ndarray, weight: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
     """out_i += Σ_j Σ_g W_gij B_gj over the edges out of each cell."""
     of_cell = B.reshape((out.size, 4))
@@ -51,7 +51,7 @@ def _gather_edges(ptr: np.ndarray, ends: np.ndarray, weight: np.ndarray, B: np.n
         out[i] += (s0 + s1) + (s2 + s3)
 
 
-@kernel(CONTRACT, inline="always")
+@kernel(CONTRACT)
 def _add_product(matrix: np.ndarray, a: np.ndarray, out: np.ndarray) -> None:
     """out_j += Σ_i a_i matrix_ij, four rows at a time."""
     whole = a.size - a.size % 4
@@ -67,25 +67,25 @@ def _add_product(matrix: np.ndarray, a: np.ndarray, out: np.ndarray) -> None:
             out[j] += a0 * r0[j]
 
 
-@kernel(CONTRACT, inline="always")
+@kernel(CONTRACT)
 def _look(peephole: np.ndarray, c: np.ndarray, V: np.ndarray) -> None:
     for j in range(c.size):
         V[j] += peephole[j] * c[j]
 
 
-@kernel(CONTRACT, inline="always")
+@kernel(CONTRACT)
 def _logistic(V: np.ndarray, out: np.ndarray) -> None:
     for j in range(V.size):
         out[j] = logistic(V[j])
 
 
-@kernel(CONTRACT, inline="always")
+@kernel(CONTRACT)
 def _tanh(V: np.ndarray, out: np.ndarray) -> None:
     for j in range(V.size):
         out[j] = tanh(V[j])
 
 
-@kernel(CONTRACT, inline="always")
+@kernel(CONTRACT)
 def _interleave(of_units: np.ndarray, out: np.ndarray) -> None:
     """The four rows (4, N) as the units stand, cell after cell."""
     for j in range(of_units.shape[1]):
