@@ -28,11 +28,12 @@ class NotFinite:
     """A number that stopped being finite, and where."""
 
     what: str
-    unit: int
+    unit: int | None
     time: int
 
     def __str__(self) -> str:
-        return f"{self.what} is not finite at unit {self.unit}, time {self.time}"
+        where = f"time {self.time}" if self.unit is None else f"unit {self.unit}, time {self.time}"
+        return f"{self.what} is not finite at {where}"
 
 
 @dataclass
@@ -93,6 +94,7 @@ class Engine:
             total += self._score(stretch, trace, params.w)
             if not np.isfinite(total):
                 failure = _born(trace, state, "the activity", stretch.begin, forward=True)
+                failure = failure or NotFinite("the output", None, stretch.begin + int(stretch.predicted[0]))
                 return Forward(params, weights, checkpoints, traces, state, -np.inf, failure)
         return Forward(params, weights, checkpoints, traces, state, total)
 
@@ -145,10 +147,11 @@ class Engine:
                 m, m_start = self._space.array("m", n, units), np.zeros((begun, starts))
                 passes.append(lambda: model.modulus(weights, trace, given, carried_m, m, m_start))  # noqa: B023
             self.workers.run(passes)
-            if failure is None and not np.isfinite(B[0]).all():
-                failure = _born(B, carried_B, "the derivative B", stretch.begin)
-            if failure is None and backpropagated and not np.isfinite(m[0]).all():
-                failure = _born(m, carried_m, "the modulus m", stretch.begin)
+            if failure is None:
+                # What is not finite stays so back to the beginning of its sequence, or of the stretch.
+                failure = _born(B, B_start.sum(axis=0) + carried_B, "the derivative B", stretch.begin)
+            if failure is None and backpropagated:
+                failure = _born(m, m_start.sum(axis=0) + carried_m, "the modulus m", stretch.begin)
             if method.modulus == "outer":
                 m = np.square(B, out=self._space.array("m", n, units))
                 m_start = np.square(B_start)
@@ -222,11 +225,15 @@ class Engine:
         return Evidence(stretch.x, stretch.first, stretch.predicted, error, variance)
 
 
-def _born(values: np.ndarray, state: np.ndarray, what: str, begin: int, forward: bool = False) -> NotFinite:
-    """Where, in the direction of the pass, a number was first not finite."""
+def _born(values: np.ndarray, state: np.ndarray, what: str, begin: int, forward: bool = False) -> NotFinite | None:
+    """Where, in the direction of the pass, a number was first not finite; `state` is what the pass came to."""
+    if not forward and np.isfinite(state).all():
+        return None
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         time, unit = bad[0] if forward else bad[-1]
         return NotFinite(what, int(unit), begin + int(time) + (0 if forward else 1))
+    if np.isfinite(state).all():
+        return None
     unit = int(np.argmax(~np.isfinite(state)))
     return NotFinite(what, unit, begin + (len(values) if forward else 0))

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 Trial = TypeVar("Trial")
 
 GROWTH = 1.1
@@ -31,12 +33,16 @@ def climb(
     """Try the step at `rate`, then at half of it, and so on, until the log-likelihood does not fall.
 
     `attempt(rate)` gives the log-likelihood there and anything that goes with it. After 60 halvings the group rests:
-    nothing is accepted and the rate stays as it was, since the next direction may be a better one.
+    nothing is accepted and the rate stays as it was, since the next direction may be a better one. It rests too when
+    halving ends in a step so small that the likelihood is the same to the last bit: accepted, such a step would leave
+    a rate from which it takes hundreds of steps to recover. As the first trial it is accepted, and the rate grows.
     """
     trial_rate = rate
     for rejected in range(MOST_HALVINGS + 1):
         value, trial = attempt(trial_rate)
-        if value >= log_likelihood:
+        if value > log_likelihood or (value == log_likelihood > -np.inf and rejected == 0):
             return Outcome(trial_rate * GROWTH, trial_rate, rejected), value, trial
+        if value == log_likelihood > -np.inf:
+            break
         trial_rate *= SHRINKAGE
-    return Outcome(rate, 0.0, MOST_HALVINGS + 1), log_likelihood, None
+    return Outcome(rate, 0.0, rejected + 1), log_likelihood, None

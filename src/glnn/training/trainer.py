@@ -136,7 +136,7 @@ class Trainer:
         return self._whole
 
     def run(self, budget: Budget | str | float, callbacks: tuple[Callback, ...] = ()) -> Progress:
-        """Train until the budget is spent, patience ends, nothing moves, a callback says stop, or Ctrl-C."""
+        """Train until the budget is spent, patience ends, nothing moves, a callback says so, or Ctrl-C."""
         budget = parse_budget(budget)
         progress = self.progress
         progress.reason = ""
@@ -152,9 +152,13 @@ class Trainer:
                         progress.reason = "callback"
                 except KeyboardInterrupt:
                     progress.reason = "interrupted"
+                    # The arrays of a step that was broken off may be half written.
+                    self._current = self._spare = None
                     break
                 patience = self.settings.patience
-                if info.writing_rate == 0.0 and info.transition_rate == 0.0 and not self._batched:
+                if info.log_likelihood == -np.inf and not self._batched:
+                    progress.reason = "not finite"
+                elif info.writing_rate == 0.0 and info.transition_rate == 0.0 and not self._batched:
                     progress.reason = "converged"
                 elif patience is not None and progress.step - progress.best_step >= patience:
                     progress.reason = "patience"
@@ -166,6 +170,8 @@ class Trainer:
         clock = clock or Clock(self.progress.seconds)
         progress, notes = self.progress, []
         current = self._begin_step()
+        if current.failure:
+            notes.append(str(current.failure))
         current, writing, writing_size = self._writing_step(current)
         derivatives = self._engine.derivatives(current, self._method)
         corpus = self._engine.corpus
@@ -208,7 +214,8 @@ class Trainer:
             progress.seconds = seconds
             progress.generator = self.generator.bit_generator.state
             progress.history.append(info)
-            if score > progress.best_score:
+            # Likelihoods of different batches say nothing about which parameters are better: the last ones are kept.
+            if score > progress.best_score or (self._batched and self.validation is None):
                 progress.best, progress.best_score, progress.best_step = current.params, score, info.step
         return info
 
@@ -268,7 +275,11 @@ class Trainer:
         """The validation score, or the training likelihood where there is nothing to validate on."""
         if self.validation is None:
             return current.log_likelihood
-        return self.validation.score(current.params, current.state)
+        state = current.state
+        if self._batched and self.validation.continues:
+            # It goes on behind the last of all sequences, which need not be in this batch.
+            state = Engine(self.model, self._whole, self.workers, 0).forward(current.params).state
+        return self.validation.score(current.params, state)
 
     def _prepare(self, data: Encoded) -> Corpus:
         return prepare(data, stretch_length(self.model.units), self.settings.sequence_weights)
