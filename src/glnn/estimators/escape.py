@@ -1,0 +1,81 @@
+"""An escape beside any predictor: π'(y) = (1 − ε) π(y) for the symbols it knows, ε for any other.
+
+ε = (n + n₁ + ½) / (T + 1), where n₁ symbols were met once and n escapes were read among T symbols of training: Good
+and Turing's estimate of meeting a new symbol, with half a count so that it is never 0. It is no parameter of the
+network, since training would drive the probability of what never occurs to 0. Reading an escape leaves the
+state as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from glnn.estimators.reading import kept_positions
+from glnn.evaluation import Predictor, State, StepwisePredictor
+from glnn.sequences import Alphabet, Encoded
+
+
+def escape_probability(codes: np.ndarray, escape: int) -> float:
+    """ε from the codes of the training data, where `escape` is the largest code."""
+    counts = np.bincount(codes, minlength=escape + 1)
+    return float((counts[escape] + np.sum(counts[:escape] == 1) + 0.5) / (codes.size + 1.0))
+
+
+class EscapeState:
+    """Where a predictor with an escape stands inside a sequence."""
+
+    def __init__(self, state: State, probability: float, escape: int) -> None:
+        self._state, self._probability, self._escape = state, probability, escape
+
+    def probabilities(self) -> np.ndarray:
+        """The distribution of the next symbol, the escape last."""
+        return np.append((1.0 - self._probability) * self._state.probabilities(), self._probability)
+
+    def advance(self, code: int) -> None:
+        """Read the next symbol."""
+        if code != self._escape:
+            self._state.advance(code)
+
+    def copy(self) -> EscapeState:
+        """An independent state at the same place."""
+        return EscapeState(self._state.copy(), self._probability, self._escape)
+
+
+class WithEscape(StepwisePredictor):
+    """A predictor over `alphabet`, which is that of `inner` with the escape behind it."""
+
+    def __init__(self, inner: Predictor, alphabet: Alphabet, probability: float) -> None:
+        if len(alphabet) != len(inner.alphabet) + 1 or not 0.0 < probability < 1.0:
+            raise ValueError(
+                f"{len(alphabet)} symbols over {len(inner.alphabet)} and an escape of probability {probability}: one "
+                "symbol more and a probability between 0 and 1 were expected"
+            )
+        self.inner, self.alphabet, self.probability = inner, alphabet, probability
+
+    def begin(self) -> EscapeState:
+        """The state at the start of a sequence."""
+        return EscapeState(self.inner.begin(), self.probability, len(self.alphabet) - 1)
+
+    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
+        """Next-symbol distributions along the data, in blocks of at most `block` rows."""
+        known = data.codes < len(self.alphabet) - 1
+        if not known.all():
+            yield from super().distributions(data, block)
+            return
+        for rows in self.inner.distributions(self._inner_data(data, known), block):
+            escape = np.full((len(rows), 1), self.probability)
+            yield np.hstack([(1.0 - self.probability) * rows, escape])
+
+    def log_likelihoods(self, data: Encoded) -> np.ndarray:
+        """log π_t(x_t) at every position."""
+        known = data.codes < len(self.alphabet) - 1
+        values = np.full(data.codes.size, np.log(self.probability))
+        if known.any():
+            values[known] = self.inner.log_likelihoods(self._inner_data(data, known)) + np.log1p(-self.probability)
+        return values
+
+    def _inner_data(self, data: Encoded, known: np.ndarray) -> Encoded:
+        kept = kept_positions(data, known)
+        return Encoded(kept.codes, kept.starts, kept.mask, self.inner.alphabet)

@@ -1,0 +1,155 @@
+"""How a network is fitted: hold data out, build the networks, compile, race the random starts.
+
+Knows codes and networks only; what the user gave and gets is the business of `networks.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from glnn.estimators.automatic import Size, choose_size
+from glnn.estimators.restarts import Run, race, seeds
+from glnn.models import Model
+from glnn.network import Graph, random_graph
+from glnn.progress import Display
+from glnn.sequences import Encoded
+from glnn.training.budget import Budget
+from glnn.training.trainer import Callback, Settings, StepInfo, Trainer
+from glnn.training.validation import Validation, hold_out
+
+_WARM_UP = 64
+_BITS = 1.0 / np.log(2.0)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to train and how: parameters that were checked; sizes may be "auto"."""
+
+    name: str
+    build: Callable[[Graph, int], Model]
+    units: int | str
+    degree: int | str
+    restarts: int | str
+    budget: Budget
+    settings: Settings
+    seed: int
+    validation_fraction: float
+
+
+@dataclass(frozen=True)
+class Split:
+    """Data for training and for validation; `continues` says that the second goes on where the first ends."""
+
+    train: Encoded
+    validation: Encoded | None
+    continues: bool
+    held_out: int
+    """How many symbols of the given data were held out."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The best run, all runs, and what they were trained on."""
+
+    best: Run
+    runs: Sequence[Run]
+    size: Size
+    split: Split
+
+
+def split(data: Encoded, validation: Encoded | None, fraction: float) -> Split:
+    """The given validation data, or the end of the data; nothing when there is too little to hold out."""
+    if validation is not None or fraction == 0.0:
+        return Split(data, validation, False, 0)
+    try:
+        train, tail, continues = hold_out(data, fraction)
+    except ValueError:
+        return Split(data, None, False, 0)
+    return Split(train, tail, continues, tail.codes.size)
+
+
+def train(plan: Plan, parts: Split, callbacks: Sequence[Callback], display: Display) -> Outcome:
+    """Train within the budget; the budget is not charged for compiling and for validating."""
+    data = parts.train
+    size = choose_size(plan.units, plan.degree, plan.restarts, data.codes.size, len(data.alphabet), plan.budget)
+    runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
+    display.say(_opening(plan, size, parts))
+    with display.said_if_slow("compiling kernels, once"):
+        _warm_up(runs[0], plan.settings, data)
+
+    def trainer(run: Run) -> Trainer:
+        return Trainer(run.model, data, run.params, plan.settings, run.validation, run.seed, run.progress)
+
+    def listen(run: Run, info: StepInfo, source: Trainer) -> bool:
+        display.update(_fraction(plan.budget, runs), _line(run, info, runs, parts))
+        return any([callback(info, source) for callback in callbacks])
+
+    try:
+        best = race(runs, plan.budget, trainer, listen)
+    finally:
+        display.close()
+    display.say(_closing(best, runs))
+    return Outcome(best, runs, size, parts)
+
+
+def _start(plan: Plan, size: Size, parts: Split, seed: int) -> Run:
+    generator = np.random.default_rng(seed)
+    data = parts.train
+    model = plan.build(random_graph(size.units, size.degree, generator), len(data.alphabet))
+    counts = np.bincount(data.codes, minlength=len(data.alphabet)).astype(float)
+    predicted = np.bincount(data.codes[data.mask], minlength=len(data.alphabet)).astype(float)
+    validation = None
+    if parts.validation is not None:
+        validation = Validation(model, parts.validation, parts.continues, plan.settings.threads)
+    return Run(seed, model, model.initial(predicted, counts, generator), validation)
+
+
+def _warm_up(run: Run, settings: Settings, data: Encoded) -> None:
+    """Two steps on the first few symbols compile everything that training and validating call."""
+    codes = data.codes[:_WARM_UP]
+    few = Encoded(codes, np.array([0, codes.size], np.int64), np.ones(codes.size, bool), data.alphabet)
+    validation = Validation(run.model, few, threads=settings.threads)
+    Trainer(run.model, few, run.params, replace(settings, batch_size=None), validation).run(Budget(steps=2))
+
+
+def _opening(plan: Plan, size: Size, parts: Split) -> str:
+    starts = f", {size.restarts} random starts" if size.restarts > 1 else ""
+    if parts.held_out:
+        held = f"the last {parts.held_out:,} are held out for validation"
+    else:
+        held = "nothing validates" if parts.validation is None else "validation data are given"
+    symbols = parts.train.codes.size + parts.held_out
+    return (
+        f"{plan.name}: {size.units} units, {size.degree} edges from each{starts}, budget {plan.budget}; "
+        f"{symbols:,} symbols of {len(parts.train.alphabet)} kinds, {held}"
+    )
+
+
+def _line(run: Run, info: StepInfo, runs: Sequence[Run], parts: Split) -> str:
+    start = f"start {runs.index(run) + 1}/{len(runs)}, " if len(runs) > 1 else ""
+    learned = _per_symbol(info.log_likelihood, parts.train)
+    text = f"{start}step {info.step}, {sum(r.used('seconds') for r in runs):.0f} s, {learned:.4f} bits a symbol"
+    if info.validation is not None and parts.validation is not None and run.progress is not None:
+        now, best = (_per_symbol(value, parts.validation) for value in (info.validation, run.progress.best_score))
+        text += f", validation {now:.4f} (best {best:.4f} at step {run.progress.best_step})"
+    return text
+
+
+def _closing(best: Run, runs: Sequence[Run]) -> str:
+    assert best.progress is not None
+    seconds = sum(run.used("seconds") for run in runs)
+    text = f"stopped ({best.progress.reason or 'budget'}) after {seconds:.1f} CPU seconds; "
+    text += f"kept step {best.progress.best_step} of {best.progress.step}"
+    return text + (f" from start {runs.index(best) + 1} of {len(runs)}" if len(runs) > 1 else "")
+
+
+def _fraction(budget: Budget, runs: Sequence[Run]) -> float:
+    """How much of the budget is spent."""
+    return max(sum(run.used(what) for run in runs) / limit for what, limit in vars(budget).items() if limit is not None)
+
+
+def _per_symbol(log_likelihood: float, data: Encoded) -> float:
+    return -log_likelihood * _BITS / max(int(data.mask.sum()), 1)

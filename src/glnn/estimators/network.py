@@ -1,0 +1,241 @@
+"""What the estimators GLNN, GNN, RNN and LSTM share: parameters, `fit`, `trace`, and what is known after fitting.
+
+They differ in the recurrence and in the default metric only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from glnn.estimators import fitting
+from glnn.estimators.base import SequenceModel
+from glnn.estimators.escape import WithEscape, escape_probability
+from glnn.estimators.parameters import choice, integer, number, seed
+from glnn.estimators.reading import Reader, Reading, kept_positions
+from glnn.evaluation import Predictor
+from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
+from glnn.models import Model, Params
+from glnn.models.recurrence import ACTIVATIONS
+from glnn.network import Graph
+from glnn.progress import Display
+from glnn.sequences import Encoded, InputError
+from glnn.training.budget import parse_budget
+from glnn.training.network_predictor import NetworkPredictor
+from glnn.training.trainer import Callback, Settings
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A network at work on one or several sequences.
+
+    `activities` is (T, N), each row what the network is at when it predicts `symbols[t]`; `bits` is what the symbol
+    cost; sequence k takes the rows starts[k] ≤ t < starts[k + 1].
+    """
+
+    symbols: list[Any]
+    activities: np.ndarray
+    bits: np.ndarray
+    starts: np.ndarray
+
+
+class Network(SequenceModel):
+    """What the networks share. The parameters:
+
+    units, degree: size of the network and edges from each unit; "auto" chooses them from data and budget.
+    metric: "rbpm", "ruop" (full metrics), "qdrbpm", "qdruop" (quasi-diagonal), "fb", "rms" or "plain".
+    output_metric: "qdh", "dh" or "plain", for the writing weights.
+    activation: "tanh", "logistic" or "linear".
+    damping: what is added to the diagonal of the metric.
+    budget: CPU seconds as a number or "60s", "5m", "2h"; or "200 steps", "1500 passes".
+    restarts: random starts that share the budget, or "auto".
+    batch_size: sequences in a step; None takes all of them.
+    sequence_weights: "length" counts every symbol alike, "equal" every sequence.
+    patience: stop after this many steps without a better validation score.
+    validation_fraction: how much of the data is held out when `fit` is given no validation data; 0 for nothing.
+    end: learn where sequences end, when there are several.
+    unknown: "error", or "escape" to give symbols first met later a small probability.
+    alphabet: every symbol that can occur, when more are known than are seen.
+    n_jobs: threads; results do not depend on their number.
+    random_state: seed of the graph and of the initial parameters.
+    verbose: 0 silent, 1 shows progress, 2 prints every step.
+
+    Fitted: `alphabet_`, `predictor_`, `params_` (w, theta, V0), `graph_`, `units_`, `degree_`, `n_parameters_`,
+    `history_` (one dict for each step of the best run), `steps_`, `passes_`, `seconds_` (of the best run),
+    `total_seconds_` (of all starts), `stopped_` (why), `best_step_`, `validation_bits_` (the paper's regularised score;
+    None without validation), `held_out_` (symbols held out by `fit`), `seed_` (of the best run: with `restarts=1` and
+    as many steps it repeats that run exactly), `restarts_` (one dict for each start).
+    """
+
+    _model: ClassVar[Any]
+    _activations: ClassVar[tuple[str, ...]] = tuple(ACTIVATIONS)
+
+    def __init__(
+        self,
+        units: int | str = "auto",
+        degree: int | str = "auto",
+        *,
+        metric: str = "rbpm",
+        output_metric: str = "qdh",
+        activation: str = "tanh",
+        damping: float = 1.0,
+        budget: Any = "60s",
+        restarts: int | str = "auto",
+        batch_size: int | None = None,
+        sequence_weights: str = "length",
+        patience: int | None = None,
+        validation_fraction: float = 0.1,
+        end: bool = True,
+        unknown: str = "error",
+        alphabet: Any = None,
+        n_jobs: int | None = 1,
+        random_state: Any = None,
+        verbose: int = 1,
+    ) -> None:
+        self.units = units
+        self.degree = degree
+        self.metric = metric
+        self.output_metric = output_metric
+        self.activation = activation
+        self.damping = damping
+        self.budget = budget
+        self.restarts = restarts
+        self.batch_size = batch_size
+        self.sequence_weights = sequence_weights
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.end = end
+        self.unknown = unknown
+        self.alphabet = alphabet
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        data: Any,
+        validation: Any = None,
+        mask: Any = None,
+        validation_mask: Any = None,
+        *,
+        callbacks: Iterable[Callback] = (),
+    ) -> Self:
+        """Learn from one or several sequences of any accepted kind.
+
+        Without `validation` the last tenth (`validation_fraction`) of the data is held out, to keep the parameters that
+        predict it best. `mask` says what is to be predicted. Each callback is called with a `StepInfo` and the
+        `Trainer` after every step and stops the training by returning True; so does Ctrl-C. The best model is kept.
+        """
+        plan = self._plan()
+        reader, reading = Reader.fitted(data, mask, self.alphabet, self.end, self.unknown)
+        given = None
+        if validation is not None:
+            given = _known(reader, reader.read(validation, validation_mask), "validation")
+        elif validation_mask is not None:
+            raise InputError("validation_mask was given without validation data: give both")
+        parts = fitting.split(_known(reader, reading, "data"), given, plan.validation_fraction)
+        outcome = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose))
+        probability = None
+        if reader.escape is not None:
+            probability = escape_probability(reading.encoded.codes, reader.escape)
+        self.alphabet_ = reader.alphabet
+        self._keep(outcome)
+        self._predict_with(outcome.best.model, self.params_, probability)
+        return self
+
+    def trace(self, data: Any) -> Trace:
+        """The activities of the units over time, with the symbols and their bits."""
+        reading = self._read(data)
+        encoded = reading.encoded
+        if not encoded.codes.size:
+            raise InputError("the data are empty: there is nothing to trace")
+        if self.escape_probability_ is not None and (encoded.codes == Reader(self.alphabet_).escape).any():
+            raise InputError("the data hold symbols outside the alphabet: a trace is for symbols the network knows")
+        network = self._network()
+        known = Encoded(encoded.codes, encoded.starts, encoded.mask, network.alphabet)
+        activities = np.concatenate(list(network.activities(known)))
+        symbols = self.alphabet_.decode(encoded.codes)
+        return Trace(symbols, activities, self._surprise(reading, False), encoded.starts)
+
+    def _plan(self) -> fitting.Plan:
+        """Look at every parameter."""
+        self._check_reading()
+        integer("verbose", self.verbose, 0)
+        settings = Settings(
+            metric=choice("metric", self.metric, TRANSITION_METHODS),
+            output_metric=choice("output_metric", self.output_metric, WRITING_METHODS),
+            damping=number("damping", self.damping, 0.0),
+            batch_size=integer("batch_size", self.batch_size, 1, none=True),
+            sequence_weights=choice("sequence_weights", self.sequence_weights, ("length", "equal")),  # type: ignore[arg-type]
+            patience=integer("patience", self.patience, 1, none=True),
+            threads=integer("n_jobs", self.n_jobs, 1, none=True) or 1,
+        )
+        choice("activation", self.activation, self._activations)
+        return fitting.Plan(
+            name=type(self).__name__,
+            build=self._build,
+            units=self._units(),
+            degree=integer("degree", self.degree, 1, word="auto"),
+            restarts=integer("restarts", self.restarts, 1, word="auto"),
+            budget=parse_budget(self.budget),
+            settings=settings,
+            seed=seed("random_state", self.random_state),
+            validation_fraction=number("validation_fraction", self.validation_fraction, 0.0, 1.0),
+        )
+
+    def _units(self) -> int | str:
+        return integer("units", self.units, 1, word="auto")  # type: ignore[no-any-return]
+
+    def _build(self, graph: Graph, alphabet_size: int) -> Model:
+        """The network on a graph."""
+        model: Model = self._model(graph, alphabet_size, activation=self.activation)
+        return model
+
+    def _keep(self, outcome: fitting.Outcome) -> None:
+        """Set the fitted attributes that tell of the training."""
+        best, progress = outcome.best, outcome.best.progress
+        assert progress is not None
+        self.params_ = progress.best
+        self.graph_: Graph = best.model.graph  # type: ignore[attr-defined]
+        self.degree_ = outcome.size.degree
+        self.history_ = [asdict(info) for info in progress.history]
+        self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
+        self.total_seconds_ = sum(run.used("seconds") for run in outcome.runs)
+        self.stopped_ = progress.reason or "budget"
+        self.best_step_ = progress.best_step
+        validated = outcome.split.validation is not None and np.isfinite(progress.best_score)
+        self.validation_bits_ = -progress.best_score / float(np.log(2.0)) if validated else None
+        self.held_out_ = outcome.split.held_out
+        self.seed_ = best.seed
+        self.restarts_ = [
+            {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}
+            for run in outcome.runs
+        ]
+
+    def _predict_with(self, model: Model, params: Params, escape: float | None) -> None:
+        """Set `predictor_` and what follows from it."""
+        reader = Reader(self.alphabet_)
+        network = NetworkPredictor(model, params, reader.known, self.n_jobs or 1)
+        self.predictor_: Predictor = network
+        if escape is not None:
+            self.predictor_ = WithEscape(network, self.alphabet_, escape)
+        self.escape_probability_ = escape
+        self.units_ = model.units
+        self.n_parameters_ = sum(part.size for part in (params.w, params.theta, params.V0))
+
+    def _network(self) -> NetworkPredictor:
+        inner = self.predictor_.inner if isinstance(self.predictor_, WithEscape) else self.predictor_
+        assert isinstance(inner, NetworkPredictor)
+        return inner
+
+
+def _known(reader: Reader, reading: Reading, name: str) -> Encoded:
+    """What a network reads: no escapes, no empty sequences."""
+    data = reading.encoded
+    known = kept_positions(data, data.codes < len(reader.known))
+    if not known.mask.any():
+        raise InputError(f"{name} holds nothing to be predicted: give at least one symbol of the alphabet")
+    return Encoded(known.codes, known.starts, known.mask, reader.known)

@@ -1,0 +1,65 @@
+"""Parameters are looked at when fitting, as scikit-learn wants it; what is wrong is told with what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from glnn.sequences import InputError
+
+
+def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
+    """One of the allowed names."""
+    allowed = list(allowed)
+    if isinstance(value, str) and value in allowed:
+        return value
+    near = difflib.get_close_matches(str(value).lower(), allowed, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise InputError(f"{name} is {value!r}: it must be one of {', '.join(map(repr, allowed))}{hint}")
+
+
+def integer(name: str, value: Any, low: int, none: bool = False, word: str | None = None) -> Any:
+    """A whole number of at least `low`; `none` and `word` ("auto") say what else is allowed."""
+    if (none and value is None) or (word is not None and isinstance(value, str) and value == word):
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= low:
+        return int(value)
+    raise InputError(f"{name} is {value!r}: it must be a whole number, {low} or more{_also(none, word)}")
+
+
+def number(name: str, value: Any, low: float, high: float = math.inf, open_low: bool = False) -> float:
+    """A finite number from `low` (or above it) and below `high`."""
+    fine = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if fine and (value > low if open_low else value >= low) and value < high:
+        return float(value)
+    above = f"above {low:g}" if open_low else f"{low:g} or more"
+    below = "" if high == math.inf else f" and below {high:g}"
+    raise InputError(f"{name} is {value!r}: it must be a number, {above}{below}")
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InputError(f"{name} is {value!r}: it must be True or False")
+
+
+def seed(name: str, value: Any) -> int:
+    """A seed out of what scikit-learn takes: None (a fresh one), a number, or a generator, which is drawn from."""
+    if value is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(value, np.random.Generator):
+        return int(value.integers(2**32))
+    if isinstance(value, np.random.RandomState):
+        return int(value.randint(2**31))
+    return int(integer(name, value, 0))
+
+
+def _also(none: bool, word: str | None) -> str:
+    also = [repr(word)] * (word is not None) + ["None"] * none
+    return f", or {' or '.join(also)}" if also else ""

@@ -1,0 +1,112 @@
+"""Several trainings from different random starts within one budget, by successive halving.
+
+The budget is cut into rounds of equal cost; after each the worse half of the runs, by validation score, is given up. So
+the winner gets more than half of the budget when there are few runs, and luck at the start still has several tries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from glnn.models import Model, Params
+from glnn.training.budget import Budget
+from glnn.training.trainer import Progress, StepInfo, Trainer
+from glnn.training.validation import Validation
+
+# Reasons that end the whole race rather than one run's share.
+_FINAL = ("callback", "interrupted")
+
+
+@dataclass
+class Run:
+    """One random start: its network and where its training stands."""
+
+    seed: int
+    model: Model
+    params: Params
+    validation: Validation | None
+    progress: Progress | None = field(default=None)
+
+    @property
+    def score(self) -> float:
+        """The best validation score so far (of the training data where nothing validates)."""
+        return -math.inf if self.progress is None else self.progress.best_score
+
+    @property
+    def finished(self) -> bool:
+        """Whether more time would change nothing."""
+        return self.progress is not None and self.progress.reason in ("converged", "patience")
+
+    def used(self, what: str) -> float:
+        """Seconds, steps or passes spent."""
+        if self.progress is None:
+            return 0.0
+        return float(getattr(self.progress, {"steps": "step"}.get(what, what)))
+
+
+Listener = Callable[[Run, StepInfo, Trainer], Any]
+
+
+def seeds(seed: int, count: int) -> list[int]:
+    """The seeds of all runs: the given one first, so that one run alone repeats it."""
+    return [seed, *(int(np.random.SeedSequence([seed, k]).generate_state(1)[0]) for k in range(1, count))]
+
+
+def race(runs: Sequence[Run], budget: Budget, trainer: Callable[[Run], Trainer], listener: Listener) -> Run:
+    """Train the runs within the budget; returns the best. The listener sees every step and stops all by True."""
+    rounds = math.ceil(math.log2(len(runs))) + 1
+    survivors = list(runs)
+    try:
+        for k in range(rounds):
+            active = [run for run in survivors if not run.finished]
+            share = _share(budget, runs, rounds - k, len(active))
+            for run in active:
+                if _spent(budget, runs):
+                    break
+                _train(run, share, trainer(run), listener)
+                if run.progress is not None and run.progress.reason in _FINAL:
+                    return _best(runs)
+            survivors = sorted(survivors, key=lambda run: -run.score)[: math.ceil(len(survivors) / 2)]
+    except KeyboardInterrupt:
+        # Between two steps of training proper: what is done is kept, if there is anything.
+        if all(run.progress is None for run in runs):
+            raise
+        for run in runs:
+            if run.progress is not None:
+                run.progress.reason = "interrupted"
+    return _best(runs)
+
+
+def _train(run: Run, share: dict[str, float], trainer: Trainer, listener: Listener) -> None:
+    # Set at once, so that an interruption finds it.
+    run.progress = trainer.progress
+    limits: dict[str, Any] = {what: run.used(what) + amount for what, amount in share.items()}
+    for what in ("steps", "passes"):
+        if what in limits:
+            limits[what] = int(limits[what])
+    trainer.run(Budget(**limits), (lambda info, source: listener(run, info, source),))
+
+
+def _share(budget: Budget, runs: Sequence[Run], rounds: int, active: int) -> dict[str, float]:
+    """What each active run may spend in this round, of everything that is limited."""
+    share = {}
+    for what, limit in vars(budget).items():
+        if limit is not None:
+            left = (limit - sum(run.used(what) for run in runs)) / (rounds * max(active, 1))
+            share[what] = left if what == "seconds" else max(1.0, float(round(left)))
+    return share
+
+
+def _spent(budget: Budget, runs: Sequence[Run]) -> bool:
+    totals = [sum(run.used(what) for run in runs) for what in ("seconds", "steps", "passes")]
+    return budget.spent(totals[0], int(totals[1]), int(totals[2]))
+
+
+def _best(runs: Sequence[Run]) -> Run:
+    tried = [run for run in runs if run.progress is not None]
+    return max(tried, key=lambda run: run.score)

@@ -1,0 +1,90 @@
+"""A trained network as a predictor: π_t(y) = softmax(w_0y + Σ_i w_iy a_i^t), whole data in blocks or step by step.
+
+Scores of whole data take the passes that training takes. The state steps in a fixed order instead, with the same bits
+on every machine, since compression relies on it; both agree up to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from glnn.models import Model, Params
+from glnn.models.stepping import Stepper, stepper
+from glnn.output import softmax
+from glnn.sequences import Alphabet, Encoded, InputError
+from glnn.training.corpus import prepare, stretch_length
+from glnn.training.engine import Engine
+from glnn.training.parallel import Workers, single_threaded_blas
+
+
+class NetworkState:
+    """Where a network stands inside a sequence."""
+
+    def __init__(self, steps: Stepper, state: np.ndarray) -> None:
+        self._steps, self._state = steps, state
+
+    def probabilities(self) -> np.ndarray:
+        """The distribution of the next symbol."""
+        return self._steps.probabilities(self._state)
+
+    def advance(self, code: int) -> None:
+        """Read the next symbol."""
+        self._steps.advance(self._state, code)
+
+    def run(self, codes: np.ndarray) -> np.ndarray:
+        """Read several symbols; row t holds the distribution before codes[t], to the bit that of `probabilities`."""
+        return self._steps.run(self._state, codes)
+
+    def copy(self) -> NetworkState:
+        """An independent state at the same place."""
+        return NetworkState(self._steps, self._state.copy())
+
+
+class NetworkPredictor:
+    """A network with its parameters and the alphabet of its codes."""
+
+    def __init__(self, model: Model, params: Params, alphabet: Alphabet, threads: int = 1) -> None:
+        if len(alphabet) != model.alphabet_size:
+            raise ValueError(f"the alphabet has {len(alphabet)} symbols, the network {model.alphabet_size}")
+        self.model, self.params, self.alphabet, self.threads = model, params, alphabet, threads
+        self._steps = stepper(model, params)
+
+    def begin(self) -> NetworkState:
+        """The state at the start of a sequence."""
+        return NetworkState(self._steps, self._steps.begin())
+
+    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
+        """Next-symbol distributions along the data, in blocks of at most `block` rows."""
+        for a in self.activities(data, block):
+            with single_threaded_blas():
+                rows = softmax.distributions(a, self.params.w)
+            yield rows
+
+    def log_likelihoods(self, data: Encoded) -> np.ndarray:
+        """log π_t(x_t) at every position."""
+        self._check(data)
+        every = replace(data, mask=np.ones(len(data.codes), bool))
+        corpus = prepare(every, stretch_length(self.model.units))
+        with single_threaded_blas():
+            return Engine(self.model, corpus, Workers(self.threads), memory=0).log_likelihoods(self.params)
+
+    def activities(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
+        """The activities a^t along the data, in blocks of at most `block` rows of N."""
+        self._check(data)
+        model, V0 = self.model, self.params.V0
+        weights, state = model.weights(self.params.theta), model.begin(V0)
+        codes = np.ascontiguousarray(data.codes, np.int32)
+        first = np.zeros(len(codes), bool)
+        first[data.starts[:-1]] = True
+        for begin in range(0, len(codes), block):
+            x = codes[begin : begin + block]
+            trace = np.empty((len(x), model.trace_width))
+            model.forward(weights, V0, x, first[begin : begin + block], state, trace)
+            yield model.activities(trace)
+
+    def _check(self, data: Encoded) -> None:
+        if data.alphabet != self.alphabet:
+            raise InputError(f"the data have {data.alphabet!r}, the model {self.alphabet!r}: encode with alphabet=")
