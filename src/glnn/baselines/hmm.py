@@ -67,7 +67,7 @@ class HiddenMarkovModel:
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""
-        for alpha, _ in self._filter(data, block):
+        for alpha, _ in self.filtered(data, block):
             rows = np.empty((len(alpha), len(self.alphabet)))
             kernels.emit(alpha, self.emissions, rows)
             yield rows
@@ -75,7 +75,17 @@ class HiddenMarkovModel:
     def log_likelihoods(self, data: Encoded) -> np.ndarray:
         """log π_t(x_t) at every position; −inf where the symbol is impossible."""
         with np.errstate(divide="ignore"):
-            return np.log(np.concatenate([c for _, c in self._filter(data, 4096)]))
+            return np.log(np.concatenate([c for _, c in self.filtered(data, 4096)]))
+
+    def filtered(self, data: Encoded, block: int = 4096) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The states expected before each symbol, α (rows, N), and its probability c (rows,), block after block."""
+        check_alphabet(self.alphabet, data)
+        first, state = first_positions(data), self.start.copy()
+        for begin in range(0, data.codes.size, block):
+            codes = data.codes[begin : begin + block]
+            alpha, c = np.empty((codes.size, self.states)), np.empty(codes.size)
+            self.forward(codes, first[begin : begin + block], state, alpha, c)
+            yield alpha, c
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything but the alphabet, for saving."""
@@ -103,15 +113,6 @@ class HiddenMarkovModel:
         else:
             rows = (self.transitions, self.graph.out_ptr, self._targets)
             kernels.forward_sparse(codes, first, self.start, *rows, self._writes, state, alpha, c)
-
-    def _filter(self, data: Encoded, block: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        check_alphabet(self.alphabet, data)
-        first, state = first_positions(data), self.start.copy()
-        for begin in range(0, data.codes.size, block):
-            codes = data.codes[begin : begin + block]
-            alpha, c = np.empty((codes.size, self.states)), np.empty(codes.size)
-            self.forward(codes, first[begin : begin + block], state, alpha, c)
-            yield alpha, c
 
     @cached_property
     def _dense(self) -> bool:

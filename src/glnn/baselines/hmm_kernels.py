@@ -3,6 +3,7 @@
 Forward: c_t = Σ_i α_i b_i(x_t), f_i = α_i b_i(x_t) / c_t, then α_j ← Σ_i f_i a_ij; the likelihood is Π c_t.
 Backward: β_i = Σ_j a_ij g_j, g_j = b_j(x_{t+1}) β_j^{t+1} / c_{t+1}; expected counts f_i β_i and f_i a_ij g_j.
 Only states with f_i > 0 are followed, in both directions: a specialised model costs a fraction of T × edges.
+The forward pass takes no liberty with the order of sums, so that every machine finds the same probabilities.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _move_dense(f: np.ndarray, active: np.ndarray, count: int, a: np.ndarray, al
             alpha[j] += f0 * a0[j]
 
 
-@kernel(CONTRACT)
+@kernel()
 def forward_dense(
     x: np.ndarray,
     first: np.ndarray,
@@ -92,7 +93,7 @@ def forward_dense(
         _move_dense(f, active, count, a, state)
 
 
-@kernel(CONTRACT)
+@kernel()
 def forward_sparse(
     x: np.ndarray,
     first: np.ndarray,
