@@ -12,12 +12,11 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from glnn.models import recurrence
-from glnn.models.slots import slots
 from glnn.network import Graph
 
 Activation = Literal["tanh", "logistic", "linear"]
 
-# Measured: a place of a dense matrix costs this many times less than a slot of the sparse layout.
+# Measured: a place of a dense matrix costs this many times less than an edge of the sparse one.
 DENSE_ADVANTAGE = 4.5
 DENSE_BYTES = 1 << 28
 
@@ -145,7 +144,7 @@ class DenseWeights(NamedTuple):
 
 
 class SparseWeights(NamedTuple):
-    """Transition weights as slots: into units, out of units, these squared without loops; loops and biases."""
+    """Transition weights on the edges into units, out of units, these squared without loops; loops and biases."""
 
     tau: np.ndarray
     tau_out: np.ndarray
@@ -181,8 +180,8 @@ class LinearRecurrence:
         self.loops = np.flatnonzero(graph.sources == graph.edge_targets)
         self._by_source = np.lexsort((graph.edge_targets, graph.sources))
         self.loops_by_source = np.flatnonzero((graph.sources == graph.edge_targets)[self._by_source])
-        self._into = slots(graph.in_ptr, graph.sources)
-        self._out_of = slots(graph.out_ptr, graph.targets)
+        self._into = (graph.in_ptr.astype(np.uint32), graph.sources.astype(np.uint32))
+        self._out_of = (graph.out_ptr.astype(np.uint32), graph.targets.astype(np.uint32))
 
     def split(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Edge weights (matrices, edges) and biases (A, N) of flat transition parameters."""
@@ -219,7 +218,7 @@ class LinearRecurrence:
         N = self.units
         if self.matrices * N * N * 8 > DENSE_BYTES:
             return False
-        return self._into.size * DENSE_ADVANTAGE >= N * N
+        return self.graph.edges * DENSE_ADVANTAGE >= N * N
 
     def weights(self, theta: np.ndarray) -> DenseWeights | SparseWeights:
         """The transition parameters as matrices or on compressed rows."""
@@ -228,13 +227,11 @@ class LinearRecurrence:
     def arrange(self, tau: np.ndarray, bias: np.ndarray) -> DenseWeights | SparseWeights:
         """Edge weights (matrices, edges) and biases in the form that the recurrences want."""
         if not self.dense:
-            by_source = tau[:, self._by_source]
+            by_source = np.ascontiguousarray(tau[:, self._by_source])
             squared = by_source * by_source
             squared[:, self.loops_by_source] = 0.0
             diagonal = np.ascontiguousarray(tau[:, self.loops])
-            return SparseWeights(
-                self._into.fill(tau), self._out_of.fill(by_source), self._out_of.fill(squared), diagonal, bias
-            )
+            return SparseWeights(tau, by_source, squared, diagonal, bias)
         N, sources, targets = self.units, self.graph.sources, self.graph.edge_targets
         D = np.zeros((len(tau), N, N), tau.dtype)
         D[:, sources, targets] = tau
@@ -262,9 +259,7 @@ class LinearRecurrence:
         if isinstance(weights, DenseWeights):
             recurrence.forward_dense(*common, weights.D, weights.bias, V0, state, trace)
         else:
-            edges = self._into
-            layout = (edges.rank, edges.ptr, edges.ends)
-            recurrence.forward_sparse(*common, *layout, weights.tau, weights.bias, V0, state, trace)
+            recurrence.forward_sparse(*common, *self._into, weights.tau, weights.bias, V0, state, trace)
 
     def activities(self, trace: np.ndarray) -> np.ndarray:
         """The trace of these models is the activities."""
@@ -289,8 +284,7 @@ class LinearRecurrence:
         if isinstance(weights, DenseWeights):
             recurrence.backward_dense(*common, weights.transposed, *rest)
         else:
-            edges = self._out_of
-            recurrence.backward_sparse(*common, edges.rank, edges.ptr, edges.ends, weights.tau_out, *rest)
+            recurrence.backward_sparse(*common, *self._out_of, weights.tau_out, *rest)
 
     def modulus(
         self,
@@ -307,9 +301,7 @@ class LinearRecurrence:
         if isinstance(weights, DenseWeights):
             recurrence.modulus_dense(*common, weights.squared, weights.diagonal, *rest)
         else:
-            edges = self._out_of
-            layout = (edges.rank, edges.ptr, edges.ends)
-            recurrence.modulus_sparse(*common, *layout, weights.squared_out, weights.diagonal, *rest)
+            recurrence.modulus_sparse(*common, *self._out_of, weights.squared_out, weights.diagonal, *rest)
 
 
 class Gated(LinearRecurrence):

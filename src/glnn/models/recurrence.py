@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from glnn.models.slots import add_slots
 from glnn.numeric.elementary import logistic, tanh
 from glnn.numeric.kernel import CONTRACT, kernel
 
@@ -60,6 +59,16 @@ def _add_product(D: np.ndarray, a: np.ndarray, out: np.ndarray) -> None:
             out[j] += a0 * D0[j]
 
 
+@kernel(CONTRACT, inline="always")
+def _sum_over_edges(ptr: np.ndarray, ends: np.ndarray, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+    """out_j = Σ over the edges of unit j of weight · v[end]; unsigned indices spare the look for negative ones."""
+    for j in range(out.size):
+        total = 0.0
+        for e in range(ptr[j], ptr[j + 1]):
+            total += weight[e] * v[ends[e]]
+        out[j] = total
+
+
 @kernel(CONTRACT)
 def forward_dense(
     x: np.ndarray,
@@ -95,28 +104,26 @@ def forward_sparse(
     group: np.ndarray,
     leak: float,
     activation: int,
-    rank: np.ndarray,
     ptr: np.ndarray,
-    index: np.ndarray,
+    ends: np.ndarray,
     tau: np.ndarray,
     bias: np.ndarray,
     V0: np.ndarray,
     V: np.ndarray,
     a: np.ndarray,
 ) -> None:
-    """As `forward_dense`, with the edges into each unit laid out as slots."""
+    """As `forward_dense`, over the edges into each unit."""
     N = V.size
-    gathered = np.zeros(N + 4)
+    gathered = np.empty_like(V)
     for t in range(x.size):
         if first[t]:
             V[:] = V0
         now = a[t]
         _activate(V, activation, now)
-        gathered[:] = 0.0
-        add_slots(ptr, index, tau[group[x[t]]], now, gathered)
+        _sum_over_edges(ptr, ends, tau[group[x[t]]], now, gathered)
         row = bias[x[t]]
         for j in range(N):
-            V[j] = (leak * V[j] + row[j]) + gathered[rank[j]]
+            V[j] = (leak * V[j] + row[j]) + gathered[j]
 
 
 @kernel(CONTRACT)
@@ -169,9 +176,8 @@ def backward_sparse(
     group: np.ndarray,
     leak: float,
     activation: int,
-    rank: np.ndarray,
     ptr: np.ndarray,
-    index: np.ndarray,
+    ends: np.ndarray,
     tau: np.ndarray,
     a: np.ndarray,
     predicted: np.ndarray,
@@ -180,25 +186,24 @@ def backward_sparse(
     B_next: np.ndarray,
     B_start: np.ndarray,
 ) -> None:
-    """As `backward_dense`, with the edges out of each unit laid out as slots."""
+    """As `backward_dense`, over the edges out of each unit."""
     N = B.size
-    gathered = np.zeros(N + 4)
+    gathered = np.empty_like(B)
     slope = np.empty_like(B)
     p = predicted.size - 1
     start = B_start.shape[0] - 1
     for t in range(x.size - 1, -1, -1):
         B_next[t] = B
         _slope(a[t], activation, slope)
-        gathered[:] = 0.0
-        add_slots(ptr, index, tau[group[x[t]]], B, gathered)
+        _sum_over_edges(ptr, ends, tau[group[x[t]]], B, gathered)
         if p >= 0 and predicted[p] == t:
             row = error[p]
             for i in range(N):
-                B[i] = leak * B[i] + slope[i] * (row[i] + gathered[rank[i]])
+                B[i] = leak * B[i] + slope[i] * (row[i] + gathered[i])
             p -= 1
         else:
             for i in range(N):
-                B[i] = leak * B[i] + slope[i] * gathered[rank[i]]
+                B[i] = leak * B[i] + slope[i] * gathered[i]
         if first[t]:
             B_start[start] = B
             start -= 1
@@ -258,9 +263,8 @@ def modulus_sparse(
     group: np.ndarray,
     leak: float,
     activation: int,
-    rank: np.ndarray,
     ptr: np.ndarray,
-    index: np.ndarray,
+    ends: np.ndarray,
     squared: np.ndarray,
     diagonal: np.ndarray,
     a: np.ndarray,
@@ -270,29 +274,28 @@ def modulus_sparse(
     m_next: np.ndarray,
     m_start: np.ndarray,
 ) -> None:
-    """As `modulus_dense`, with the edges out of each unit laid out as slots."""
+    """As `modulus_dense`, over the edges out of each unit."""
     N = m.size
-    gathered = np.zeros(N + 4)
+    gathered = np.empty_like(m)
     slope = np.empty_like(m)
     p = predicted.size - 1
     start = m_start.shape[0] - 1
     for t in range(x.size - 1, -1, -1):
         m_next[t] = m
         _slope(a[t], activation, slope)
-        gathered[:] = 0.0
         g = group[x[t]]
-        add_slots(ptr, index, squared[g], m, gathered)
+        _sum_over_edges(ptr, ends, squared[g], m, gathered)
         loop = diagonal[g]
         if p >= 0 and predicted[p] == t:
             row = variance[p]
             for i in range(N):
                 own = leak + loop[i] * slope[i]
-                m[i] = slope[i] * slope[i] * (row[i] + gathered[rank[i]]) + own * own * m[i]
+                m[i] = slope[i] * slope[i] * (row[i] + gathered[i]) + own * own * m[i]
             p -= 1
         else:
             for i in range(N):
                 own = leak + loop[i] * slope[i]
-                m[i] = slope[i] * slope[i] * gathered[rank[i]] + own * own * m[i]
+                m[i] = slope[i] * slope[i] * gathered[i] + own * own * m[i]
         if first[t]:
             m_start[start] = m
             start -= 1
