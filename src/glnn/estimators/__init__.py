@@ -1,7 +1,10 @@
-"""The public models, with scikit-learn's conventions: GLNN, GNN, RNN, LSTM; `load` reads what `save` wrote."""
+"""The public models, with scikit-learn's conventions; `load` reads what `save` wrote."""
 
+from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.context_tree import ContextTree
 from glnn.estimators.gated import GLNN, GNN
-from glnn.estimators.network import Trace
+from glnn.estimators.hidden_markov import HMM
+from glnn.estimators.persistence import load
 from glnn.estimators.recurrent import LSTM, RNN
 
-__all__ = ["GLNN", "GNN", "LSTM", "RNN", "Trace"]
+__all__ = ["GLNN", "GNN", "HMM", "LSTM", "RNN", "ContextTree", "SequenceModel", "Trace", "load"]

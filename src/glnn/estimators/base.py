@@ -7,17 +7,46 @@ All of it goes through `predictor_`, so a model is anything that can fill that i
 from __future__ import annotations
 
 import os
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from glnn import evaluation
+from glnn.estimators.escape import WithEscape, escape_probability
 from glnn.estimators.parameters import choice, flag, integer, number, seed
 from glnn.estimators.reading import Reader, Reading, kept_positions
 from glnn.evaluation import Predictor, State
-from glnn.sequences import Alphabet, InputError
+from glnn.sequences import Alphabet, Encoded, InputError
+
+# A sample ends by itself where an end is learned; this only guards against a model that never ends.
+_LONGEST = 100_000
+
+
+class Given(NamedTuple):
+    """What `fit` works with: codes without escapes."""
+
+    alphabet: Alphabet
+    data: Encoded
+    validation: Encoded | None
+    escape: float | None
+    """The probability of an escape."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A model at work on one or several sequences.
+
+    `activities` is (T, N), each row what the units are at when `symbols[t]` is predicted; `bits` is what the symbol
+    cost; sequence k takes the rows starts[k] ≤ t < starts[k + 1].
+    """
+
+    symbols: list[Any]
+    activities: np.ndarray
+    bits: np.ndarray
+    starts: np.ndarray
 
 
 class SequenceModel(BaseEstimator):
@@ -30,8 +59,10 @@ class SequenceModel(BaseEstimator):
     alphabet: Any
     end: bool
     unknown: str
+    verbose: int
     predictor_: Predictor
     alphabet_: Alphabet
+    escape_probability_: float | None
 
     def bits(self, data: Any, mask: Any = None, *, regularised: bool = False) -> float:
         """−log2 of the probability of the data: the bits that the symbols to be predicted cost, ends included.
@@ -76,16 +107,16 @@ class SequenceModel(BaseEstimator):
         random_state: Any = None,
         count: int | None = None,
     ) -> Any:
-        """New symbols, of the kind of the data: at most `length` (200 unless an end is learned, where the end stops).
+        """New symbols, of the kind of the data: `length` of them (200 by default), or fewer where an end is learned.
 
         `prefix` is read first and is not part of the result. A temperature under 1 makes the likely more likely (0
         takes the most likely symbol each time), one above 1 less. `count` asks for a list of that many samples.
         """
         check_is_fitted(self, "predictor_")
         reader = Reader(self.alphabet_)
-        if length is None and reader.end is None:
-            length = 200
-        length = integer("length", length, 0, none=True)
+        if length is None:
+            length = 200 if reader.end is None else _LONGEST
+        length = integer("length", length, 0)
         temperature = number("temperature", temperature, 0.0)
         number_of = integer("count", count, 1, none=True)
         generator = np.random.default_rng(seed("random_state", random_state))
@@ -107,14 +138,42 @@ class SequenceModel(BaseEstimator):
         """The fitted arrays, and what else is needed to restore `predictor_`, for a model file."""
         raise NotImplementedError
 
-    def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any]) -> Self:
-        """The inverse of `_arrays`; `alphabet_` is set already."""
+    def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
+        """The inverse of `_arrays`, for a model whose `alphabet_` is set; `escape` is the probability of an escape."""
         raise NotImplementedError
 
-    def _check_reading(self) -> None:
-        """Look at the parameters that all models have."""
+    def _given(self, data: Any, validation: Any, mask: Any, validation_mask: Any) -> Given:
+        """What `fit` was given, read; looks at the parameters that all models have."""
         flag("end", self.end)
         choice("unknown", self.unknown, ("error", "escape"))
+        integer("verbose", self.verbose, 0)
+        reader, reading = Reader.fitted(data, mask, self.alphabet, self.end, self.unknown)
+        held = None
+        if validation is not None:
+            held = _known(reader, reader.read(validation, validation_mask), "validation")
+        elif validation_mask is not None:
+            raise InputError("validation_mask was given without validation data: give both")
+        escape = None if reader.escape is None else escape_probability(reading.encoded.codes, reader.escape)
+        return Given(reader.alphabet, _known(reader, reading, "data"), held, escape)
+
+    def _predict_with(self, predictor: Predictor, escape: float | None) -> None:
+        """Set `predictor_`: over the symbols of the data and their end, with an escape beside them if there is one."""
+        self.escape_probability_ = escape
+        self.predictor_ = predictor if escape is None else WithEscape(predictor, self.alphabet_, escape)
+
+    def _without_escape(self) -> Any:
+        """The predictor that `_predict_with` was given."""
+        return self.predictor_.inner if isinstance(self.predictor_, WithEscape) else self.predictor_
+
+    def _traceable(self, data: Any) -> tuple[Reading, Encoded]:
+        """Data to look inside with: not empty, and of symbols that are known."""
+        reading = self._read(data)
+        if not reading.encoded.codes.size:
+            raise InputError("the data are empty: there is nothing to trace")
+        reader = Reader(self.alphabet_)
+        if (reading.encoded.codes == reader.escape).any():
+            raise InputError("the data hold symbols outside the alphabet: a trace is for symbols the model knows")
+        return reading, _known(reader, reading, "data")
 
     def _read(self, data: Any, mask: Any = None) -> Reading:
         check_is_fitted(self, "predictor_")
@@ -145,12 +204,19 @@ class SequenceModel(BaseEstimator):
         return tags
 
 
-def _draw(
-    state: State, length: int | None, temperature: float, generator: np.random.Generator, reader: Reader
-) -> list[int]:
+def _known(reader: Reader, reading: Reading, name: str) -> Encoded:
+    """What a model itself reads: no escapes, no empty sequences."""
+    data = reading.encoded
+    known = kept_positions(data, data.codes < len(reader.known))
+    if not known.mask.any():
+        raise InputError(f"{name} holds nothing to be predicted: give at least one symbol of the alphabet")
+    return Encoded(known.codes, known.starts, known.mask, reader.known)
+
+
+def _draw(state: State, length: int, temperature: float, generator: np.random.Generator, reader: Reader) -> list[int]:
     """Codes until the end symbol or the length; never an escape, which names no symbol."""
     codes: list[int] = []
-    while length is None or len(codes) < length:
+    while len(codes) < length:
         pi = state.probabilities()
         if reader.escape is not None:
             pi[reader.escape] = 0.0

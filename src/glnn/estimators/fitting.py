@@ -76,7 +76,7 @@ def train(plan: Plan, parts: Split, callbacks: Sequence[Callback], display: Disp
     data = parts.train
     size = choose_size(plan.units, plan.degree, plan.restarts, data.codes.size, len(data.alphabet), plan.budget)
     runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
-    display.say(_opening(plan, size, parts))
+    display.say(opening(plan.name, *size, plan.budget, parts))
     with display.said_if_slow("compiling kernels, once"):
         _warm_up(runs[0], plan.settings, data)
 
@@ -109,21 +109,27 @@ def _start(plan: Plan, size: Size, parts: Split, seed: int) -> Run:
 
 def _warm_up(run: Run, settings: Settings, data: Encoded) -> None:
     """Two steps on the first few symbols compile everything that training and validating call."""
-    codes = data.codes[:_WARM_UP]
-    few = Encoded(codes, np.array([0, codes.size], np.int64), np.ones(codes.size, bool), data.alphabet)
+    few = beginning(data)
     validation = Validation(run.model, few, threads=settings.threads)
     Trainer(run.model, few, run.params, replace(settings, batch_size=None), validation).run(Budget(steps=2))
 
 
-def _opening(plan: Plan, size: Size, parts: Split) -> str:
-    starts = f", {size.restarts} random starts" if size.restarts > 1 else ""
+def beginning(data: Encoded) -> Encoded:
+    """The first few symbols, to compile with."""
+    codes = data.codes[:_WARM_UP]
+    return Encoded(codes, np.array([0, codes.size], np.int64), np.ones(codes.size, bool), data.alphabet)
+
+
+def opening(name: str, units: int, degree: int, restarts: int, budget: Budget, parts: Split) -> str:
+    """What is going to be trained, and on what."""
+    starts = f", {restarts} random starts" if restarts > 1 else ""
     if parts.held_out:
         held = f"the last {parts.held_out:,} are held out for validation"
     else:
         held = "nothing validates" if parts.validation is None else "validation data are given"
     symbols = parts.train.codes.size + parts.held_out
     return (
-        f"{plan.name}: {size.units} units, {size.degree} edges from each{starts}, budget {plan.budget}; "
+        f"{name}: {units} units, {degree} edges from each{starts}, budget {budget}; "
         f"{symbols:,} symbols of {len(parts.train.alphabet)} kinds, {held}"
     )
 

@@ -6,40 +6,38 @@ They differ in the recurrence and in the default metric only.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from glnn.estimators import fitting
-from glnn.estimators.base import SequenceModel
-from glnn.estimators.escape import WithEscape, escape_probability
+from glnn.estimators import fitting, network_file
+from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import choice, integer, number, seed
-from glnn.estimators.reading import Reader, Reading, kept_positions
-from glnn.evaluation import Predictor
+from glnn.estimators.reading import Reader
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
 from glnn.models import Model, Params
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
 from glnn.progress import Display
-from glnn.sequences import Encoded, InputError
 from glnn.training.budget import parse_budget
 from glnn.training.network_predictor import NetworkPredictor
 from glnn.training.trainer import Callback, Settings
 
-
-@dataclass(frozen=True)
-class Trace:
-    """A network at work on one or several sequences.
-
-    `activities` is (T, N), each row what the network is at when it predicts `symbols[t]`; `bits` is what the symbol
-    cost; sequence k takes the rows starts[k] ≤ t < starts[k + 1].
-    """
-
-    symbols: list[Any]
-    activities: np.ndarray
-    bits: np.ndarray
-    starts: np.ndarray
+# What a model file tells of the training beside the history.
+_RECORD = (
+    "degree_",
+    "steps_",
+    "passes_",
+    "seconds_",
+    "total_seconds_",
+    "stopped_",
+    "best_step_",
+    "validation_bits_",
+    "held_out_",
+    "seed_",
+    "restarts_",
+)
 
 
 class Network(SequenceModel):
@@ -70,6 +68,8 @@ class Network(SequenceModel):
     as many steps it repeats that run exactly), `restarts_` (one dict for each start).
     """
 
+    params_: Params
+    graph_: Graph
     _model: ClassVar[Any]
     _activations: ClassVar[tuple[str, ...]] = tuple(ACTIVATIONS)
 
@@ -130,40 +130,40 @@ class Network(SequenceModel):
         `Trainer` after every step and stops the training by returning True; so does Ctrl-C. The best model is kept.
         """
         plan = self._plan()
-        reader, reading = Reader.fitted(data, mask, self.alphabet, self.end, self.unknown)
-        given = None
-        if validation is not None:
-            given = _known(reader, reader.read(validation, validation_mask), "validation")
-        elif validation_mask is not None:
-            raise InputError("validation_mask was given without validation data: give both")
-        parts = fitting.split(_known(reader, reading, "data"), given, plan.validation_fraction)
+        given = self._given(data, validation, mask, validation_mask)
+        parts = fitting.split(given.data, given.validation, plan.validation_fraction)
         outcome = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose))
-        probability = None
-        if reader.escape is not None:
-            probability = escape_probability(reading.encoded.codes, reader.escape)
-        self.alphabet_ = reader.alphabet
+        self.alphabet_ = given.alphabet
         self._keep(outcome)
-        self._predict_with(outcome.best.model, self.params_, probability)
+        self._use(outcome.best.model, given.escape)
         return self
 
     def trace(self, data: Any) -> Trace:
         """The activities of the units over time, with the symbols and their bits."""
-        reading = self._read(data)
-        encoded = reading.encoded
-        if not encoded.codes.size:
-            raise InputError("the data are empty: there is nothing to trace")
-        if self.escape_probability_ is not None and (encoded.codes == Reader(self.alphabet_).escape).any():
-            raise InputError("the data hold symbols outside the alphabet: a trace is for symbols the network knows")
-        network = self._network()
-        known = Encoded(encoded.codes, encoded.starts, encoded.mask, network.alphabet)
-        activities = np.concatenate(list(network.activities(known)))
-        symbols = self.alphabet_.decode(encoded.codes)
-        return Trace(symbols, activities, self._surprise(reading, False), encoded.starts)
+        reading, known = self._traceable(data)
+        activities = np.concatenate(list(self._without_escape().activities(known)))
+        symbols = self.alphabet_.decode(known.codes)
+        return Trace(symbols, activities, self._surprise(reading, False), known.starts)
+
+    def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        record = {name: getattr(self, name) for name in _RECORD}
+        columns, notes = network_file.columns_of_history(), network_file.notes_of(self.history_)
+        arrays = network_file.arrays_of(self.params_, self.graph_, self.history_)
+        return arrays, {**record, "history_columns": columns, "history_notes": notes}
+
+    def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
+        alphabet_size = len(Reader(self.alphabet_).known)
+        self.params_, self.graph_ = network_file.network_from(arrays, alphabet_size)
+        model = self._build(self.graph_, alphabet_size)
+        network_file.check_sizes(self.params_, model)
+        for name in _RECORD:
+            setattr(self, name, fitted[name])
+        self.history_ = network_file.history_from(arrays, fitted["history_columns"], fitted["history_notes"])
+        self._use(model, escape)
+        return self
 
     def _plan(self) -> fitting.Plan:
         """Look at every parameter."""
-        self._check_reading()
-        integer("verbose", self.verbose, 0)
         settings = Settings(
             metric=choice("metric", self.metric, TRANSITION_METHODS),
             output_metric=choice("output_metric", self.output_metric, WRITING_METHODS),
@@ -199,7 +199,7 @@ class Network(SequenceModel):
         best, progress = outcome.best, outcome.best.progress
         assert progress is not None
         self.params_ = progress.best
-        self.graph_: Graph = best.model.graph  # type: ignore[attr-defined]
+        self.graph_ = best.model.graph  # type: ignore[attr-defined]
         self.degree_ = outcome.size.degree
         self.history_ = [asdict(info) for info in progress.history]
         self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
@@ -215,27 +215,9 @@ class Network(SequenceModel):
             for run in outcome.runs
         ]
 
-    def _predict_with(self, model: Model, params: Params, escape: float | None) -> None:
-        """Set `predictor_` and what follows from it."""
-        reader = Reader(self.alphabet_)
-        network = NetworkPredictor(model, params, reader.known, self.n_jobs or 1)
-        self.predictor_: Predictor = network
-        if escape is not None:
-            self.predictor_ = WithEscape(network, self.alphabet_, escape)
-        self.escape_probability_ = escape
+    def _use(self, model: Model, escape: float | None) -> None:
+        """Set `predictor_` and what follows from the network."""
+        known = Reader(self.alphabet_).known
+        self._predict_with(NetworkPredictor(model, self.params_, known, self.n_jobs or 1), escape)
         self.units_ = model.units
-        self.n_parameters_ = sum(part.size for part in (params.w, params.theta, params.V0))
-
-    def _network(self) -> NetworkPredictor:
-        inner = self.predictor_.inner if isinstance(self.predictor_, WithEscape) else self.predictor_
-        assert isinstance(inner, NetworkPredictor)
-        return inner
-
-
-def _known(reader: Reader, reading: Reading, name: str) -> Encoded:
-    """What a network reads: no escapes, no empty sequences."""
-    data = reading.encoded
-    known = kept_positions(data, data.codes < len(reader.known))
-    if not known.mask.any():
-        raise InputError(f"{name} holds nothing to be predicted: give at least one symbol of the alphabet")
-    return Encoded(known.codes, known.starts, known.mask, reader.known)
+        self.n_parameters_ = sum(part.size for part in (self.params_.w, self.params_.theta, self.params_.V0))

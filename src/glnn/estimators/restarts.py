@@ -40,7 +40,7 @@ class Run:
     @property
     def finished(self) -> bool:
         """Whether more time would change nothing."""
-        return self.progress is not None and self.progress.reason in ("converged", "patience")
+        return self.progress is not None and self.progress.reason in ("converged", "patience", "not finite")
 
     def used(self, what: str) -> float:
         """Seconds, steps or passes spent."""

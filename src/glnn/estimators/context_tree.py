@@ -1,0 +1,157 @@
+"""Context tree weighting as an estimator: one pass over the data, nothing to tune but the depth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from glnn import evaluation
+from glnn.baselines.ctw import ContextTreeSettings, ContextTreeWeighting, ReadProgress, fit_context_tree
+from glnn.baselines.ctw_kernels import EMPTY, NODE
+from glnn.estimators import fitting
+from glnn.estimators.base import SequenceModel
+from glnn.estimators.parameters import choice, integer, number
+from glnn.estimators.reading import Reader
+from glnn.progress import Display
+from glnn.training.budget import Clock
+from glnn.training.storage import ModelFileError
+
+_RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_")
+
+
+class ContextTree(SequenceModel):
+    """Context tree weighting: the mixture of all trees of contexts up to a depth, learned by reading once.
+
+    depth: the longest context, in symbols.
+    decomposition, estimator: how a symbol becomes bits ("huffman" or "balanced") and how a bit is estimated ("kt" or
+    "zero_redundancy").
+    max_nodes: bound on the memory, some 40 bytes each.
+    weight_limit, count_limit: bounds (in bits, in symbols) on the evidence that is gathered, so that it can change.
+    learning: "online" goes on learning from what is scored, as in the paper; "frozen" does not, so that every sequence
+    is scored alike; "auto" is online after one sequence and frozen after several.
+    end, unknown, alphabet, verbose: as in the networks.
+
+    Fitted: `alphabet_`, `predictor_`, `n_parameters_` (nodes), `seconds_`, `validation_bits_` when validation data were
+    given, which are only scored. The mask applies to scores only.
+    """
+
+    def __init__(
+        self,
+        depth: int = 12,
+        *,
+        decomposition: str = "huffman",
+        estimator: str = "kt",
+        max_nodes: int = 4_000_000,
+        weight_limit: float = math.inf,
+        count_limit: int = 2**30,
+        learning: str = "auto",
+        end: bool = True,
+        unknown: str = "error",
+        alphabet: Any = None,
+        verbose: int = 1,
+    ) -> None:
+        self.depth = depth
+        self.decomposition = decomposition
+        self.estimator = estimator
+        self.max_nodes = max_nodes
+        self.weight_limit = weight_limit
+        self.count_limit = count_limit
+        self.learning = learning
+        self.end = end
+        self.unknown = unknown
+        self.alphabet = alphabet
+        self.verbose = verbose
+
+    def fit(
+        self,
+        data: Any,
+        validation: Any = None,
+        mask: Any = None,
+        validation_mask: Any = None,
+        *,
+        callbacks: Iterable[Callable[[ReadProgress], Any]] = (),
+    ) -> Self:
+        """Read one or several sequences; a callback gets a `ReadProgress` and stops the reading by returning True."""
+        settings = self._settings()
+        learning = choice("learning", self.learning, ("auto", "online", "frozen"))
+        given = self._given(data, validation, mask, validation_mask)
+        if learning == "auto":
+            learning = "online" if len(given.data) == 1 else "frozen"
+        display, clock, calls = Display(self.verbose), Clock(), tuple(callbacks)
+        display.say(f"ContextTree: depth {self.depth}; {given.data.codes.size:,} symbols, read once")
+        with display.said_if_slow("compiling kernels, once"), clock.paused():
+            fit_context_tree(fitting.beginning(given.data), settings)
+        stopped = "read"
+
+        def look(progress: ReadProgress) -> bool:
+            nonlocal stopped
+            with clock.paused():
+                bits = -progress.log_likelihood / math.log(2.0) / progress.symbols
+                text = f"{progress.symbols:,} symbols read, {bits:.4f} bits a symbol, {progress.nodes:,} nodes"
+                display.update(progress.symbols / progress.total, text)
+                if any([callback(progress) for callback in calls]):
+                    stopped = "callback"
+            return stopped == "callback"
+
+        try:
+            trees = fit_context_tree(given.data, settings, look)
+        finally:
+            display.close()
+        self.alphabet_, self.learning_ = given.alphabet, learning
+        self.steps_ = self.passes_ = 1
+        self.seconds_, self.stopped_ = clock.seconds, stopped
+        self._use(trees, given.escape)
+        self.validation_bits_ = None
+        if given.validation is not None:
+            self.validation_bits_ = evaluation.bits(self._without_escape(), given.validation, regularised=True)
+        return self
+
+    def _settings(self) -> ContextTreeSettings:
+        limit = self.weight_limit
+        return ContextTreeSettings(
+            depth=integer("depth", self.depth, 0),
+            decomposition=choice("decomposition", self.decomposition, ("huffman", "balanced")),  # type: ignore[arg-type]
+            estimator=choice("estimator", self.estimator, ("kt", "zero_redundancy")),  # type: ignore[arg-type]
+            max_nodes=integer("max_nodes", self.max_nodes, 1),
+            weight_limit=math.inf if limit == math.inf else number("weight_limit", limit, 0.0),
+            count_limit=integer("count_limit", self.count_limit, 1),
+        )
+
+    def _use(self, trees: ContextTreeWeighting, escape: float | None) -> None:
+        self.n_parameters_ = int(trees.forest.used[0])
+        self._predict_with(trees.with_learning(self.learning_), escape)  # type: ignore[arg-type]
+
+    def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return self._without_escape().arrays(), {name: getattr(self, name) for name in _RECORD}
+
+    def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
+        known, settings = Reader(self.alphabet_).known, self._settings()
+        _check(arrays, len(known), settings.depth)
+        for name in _RECORD:
+            setattr(self, name, fitted[name])
+        choice("learning_", self.learning_, ("online", "frozen"))
+        self._use(ContextTreeWeighting.from_arrays(known, settings, arrays), escape)
+        return self
+
+
+def _check(arrays: dict[str, np.ndarray], alphabet_size: int, depth: int) -> None:
+    """Refuse arrays that would lead the compiled loops outside of them."""
+    children, tail, roots = arrays["children"], arrays["tail"], alphabet_size - 1
+    names = NODE.names or ()
+    whole = [*range(1, roots), *range(-alphabet_size, 0)]
+    if children.shape != (roots, 2) or sorted(children.ravel().tolist()) != sorted(whole):
+        raise ModelFileError(f"the decomposition is no tree over the {alphabet_size} symbols")
+    if ((children >= 0) & (children <= np.arange(roots)[:, None])).any():
+        raise ModelFileError("the decomposition's branchings are out of order")
+    if tail.shape != (depth,) or (tail.size and not 0 <= tail.min() <= tail.max() <= alphabet_size):
+        raise ModelFileError(f"the last context does not fit a depth of {depth}")
+    nodes = {len(arrays[name]) for name in names}
+    if len(nodes) != 1 or next(iter(nodes)) < roots or any(arrays[name].ndim != 1 for name in names):
+        raise ModelFileError("the nodes' arrays differ in length")
+    if not (arrays["key"][:roots] == EMPTY).all() or not np.isfinite(arrays["ratio"]).all():
+        raise ModelFileError("the nodes do not begin with the roots")
+    if min(arrays["zeros"].min(), arrays["ones"].min()) < 0 or arrays["ratio"].min() <= 0:
+        raise ModelFileError("the nodes hold negative counts")

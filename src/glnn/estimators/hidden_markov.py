@@ -1,0 +1,269 @@
+"""The hidden Markov model as an estimator: EM within a budget, from one or several random starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from glnn.baselines.hmm import EMStep, HiddenMarkovModel, first_positions, fit_hmm, initial_hmm
+from glnn.estimators import fitting
+from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.parameters import integer, number, seed
+from glnn.estimators.reading import Reader
+from glnn.estimators.restarts import seeds
+from glnn.estimators.smoothing import Smoothed
+from glnn.evaluation import regularise
+from glnn.progress import Display
+from glnn.sequences import Encoded
+from glnn.training.budget import Budget, Clock, parse_budget
+from glnn.training.storage import ModelFileError
+
+# A held-out tail is scored behind this much of what comes before it.
+_CONTEXT = 1000
+_RECORD = (
+    "degree_", "steps_", "passes_", "seconds_", "total_seconds_", "stopped_", "best_step_", "validation_bits_",
+    "held_out_", "seed_", "restarts_", "history_", "smoothing_",
+)  # fmt: skip
+
+
+class _Run(NamedTuple):
+    seed: int
+    best: HiddenMarkovModel
+    score: float
+    best_step: int
+    history: list[dict[str, Any]]
+    seconds: float
+    reason: str
+
+
+class HMM(SequenceModel):
+    """A hidden Markov model on a sparse random graph, trained by expectation-maximisation on all symbols.
+
+    units, degree: hidden states and edges from each; "auto" takes the states from data and budget, and as many edges
+    as there are symbols.
+    budget: CPU seconds as a number or "60s", "5m", "2h"; or "200 steps" of EM.
+    restarts: random starts, which share the budget equally; "auto" is 1.
+    tolerance: EM stops when a step gains less than this fraction of the log-likelihood.
+    smoothing: share of the uniform distribution in every prediction, or "auto" for 1/(T + 2) after T symbols.
+    validation_fraction, end, unknown, alphabet, random_state, verbose: as in the networks.
+
+    Fitted as in the networks; `params_` is a dict of arrays, `smoothing_` the share. The mask applies to scores only.
+    """
+
+    def __init__(
+        self,
+        units: int | str = "auto",
+        degree: int | str = "auto",
+        *,
+        budget: Any = "60s",
+        restarts: int | str = "auto",
+        tolerance: float = 1e-7,
+        smoothing: float | str = "auto",
+        validation_fraction: float = 0.1,
+        end: bool = True,
+        unknown: str = "error",
+        alphabet: Any = None,
+        random_state: Any = None,
+        verbose: int = 1,
+    ) -> None:
+        self.units = units
+        self.degree = degree
+        self.budget = budget
+        self.restarts = restarts
+        self.tolerance = tolerance
+        self.smoothing = smoothing
+        self.validation_fraction = validation_fraction
+        self.end = end
+        self.unknown = unknown
+        self.alphabet = alphabet
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        data: Any,
+        validation: Any = None,
+        mask: Any = None,
+        validation_mask: Any = None,
+        *,
+        callbacks: Iterable[Callable[[EMStep], Any]] = (),
+    ) -> Self:
+        """Learn from one or several sequences; the model with the best validation score is kept.
+
+        Each callback is called with an `EMStep` and stops the training by returning True; so does Ctrl-C.
+        """
+        budget = parse_budget(self.budget)
+        units = integer("units", self.units, 1, word="auto")
+        degree = integer("degree", self.degree, 1, word="auto")
+        restarts = integer("restarts", self.restarts, 1, word="auto")
+        restarts = 1 if restarts == "auto" else restarts
+        tolerance = number("tolerance", self.tolerance, 0.0)
+        if self.smoothing != "auto":
+            number("smoothing", self.smoothing, 0.0, 1.0)
+        fraction = number("validation_fraction", self.validation_fraction, 0.0, 1.0)
+        first_seed = seed("random_state", self.random_state)
+        given = self._given(data, validation, mask, validation_mask)
+        parts = fitting.split(given.data, given.validation, fraction)
+        A = len(parts.train.alphabet)
+        degree = A if degree == "auto" else degree
+        units = _units(parts.train.codes.size, A, degree, budget) if units == "auto" else units
+        runs = self._train(parts, units, degree, seeds(first_seed, restarts), budget, tolerance, tuple(callbacks))
+        best = max(runs, key=lambda run: run.score)
+        self.alphabet_ = given.alphabet
+        self.smoothing_ = 1.0 / (parts.train.codes.size + 2.0) if self.smoothing == "auto" else float(self.smoothing)
+        self.degree_ = min(degree, units)
+        self.history_, self.seconds_ = best.history, best.seconds
+        self.steps_ = self.passes_ = best.history[-1]["step"]
+        self.total_seconds_ = sum(run.seconds for run in runs)
+        self.stopped_, self.best_step_, self.seed_ = best.reason, best.best_step, best.seed
+        self.validation_bits_ = None if parts.validation is None else -best.score / math.log(2.0)
+        self.held_out_ = parts.held_out
+        self.restarts_ = [
+            {"seed": run.seed, "steps": run.history[-1]["step"], "seconds": run.seconds, "score": run.score}
+            for run in runs
+        ]
+        self._use(best.best, given.escape)
+        return self
+
+    def trace(self, data: Any) -> Trace:
+        """The distribution of the hidden state over time, with the symbols and their bits."""
+        reading, known = self._traceable(data)
+        model: HiddenMarkovModel = self._without_escape().inner
+        alpha, c = np.empty((known.codes.size, model.states)), np.empty(known.codes.size)
+        model.forward(known.codes, first_positions(known), model.start.copy(), alpha, c)
+        return Trace(self.alphabet_.decode(known.codes), alpha, self._surprise(reading, False), known.starts)
+
+    def _train(
+        self,
+        parts: fitting.Split,
+        units: int,
+        degree: int,
+        all_seeds: list[int],
+        budget: Budget,
+        tolerance: float,
+        callbacks: tuple[Callable[[EMStep], Any], ...],
+    ) -> list[_Run]:
+        display = Display(self.verbose)
+        display.say(fitting.opening("HMM", units, min(degree, units), len(all_seeds), budget, parts))
+        with display.said_if_slow("compiling kernels, once"):
+            few = fitting.beginning(parts.train)
+            fit_hmm(few, initial_hmm(few, units, degree, 0), steps=1)
+        held = _with_context(parts)
+        runs: list[_Run] = []
+        try:
+            for which, one in enumerate(all_seeds):
+                share = _share(budget, runs, len(all_seeds) - which)
+                start = initial_hmm(parts.train, units, degree, one)
+                runs.append(_em(one, start, parts.train, held, share, tolerance, callbacks, display))
+                if runs[-1].reason in ("callback", "interrupted"):
+                    break
+        finally:
+            display.close()
+        display.say(f"stopped ({runs[-1].reason}) after {sum(run.seconds for run in runs):.1f} CPU seconds")
+        return runs
+
+    def _use(self, model: HiddenMarkovModel, escape: float | None) -> None:
+        self.params_ = model.arrays()
+        self.units_ = model.states
+        self.n_parameters_ = model.start.size + model.transitions.size + model.emissions.size
+        self._predict_with(Smoothed(model, self.smoothing_), escape)
+
+    def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return self.params_, {name: getattr(self, name) for name in _RECORD}
+
+    def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
+        states = arrays["start"].size
+        for ends in (arrays["edge_sources"], arrays["edge_targets"]):
+            if ends.dtype.kind not in "iu" or not ends.size or ends.min() < 0 or ends.max() >= states:
+                raise ModelFileError(f"the graph has edges outside the {states} states")
+        for name in _RECORD:
+            setattr(self, name, fitted[name])
+        self._use(HiddenMarkovModel.from_arrays(Reader(self.alphabet_).known, arrays), escape)
+        return self
+
+
+def _em(
+    one: int,
+    start: HiddenMarkovModel,
+    data: Encoded,
+    held: Encoded | None,
+    budget: Budget,
+    tolerance: float,
+    callbacks: tuple[Callable[[EMStep], Any], ...],
+    display: Display,
+) -> _Run:
+    clock = Clock()
+    best, best_score, best_step, reason = start, -math.inf, 0, "converged"
+    history: list[dict[str, Any]] = []
+
+    def look(step: EMStep) -> bool:
+        nonlocal best, best_score, best_step, reason
+        seconds = clock.seconds
+        with clock.paused():
+            score = step.log_likelihood if held is None else _score(step.model, held)
+            history.append(
+                {
+                    "step": step.step,
+                    "log_likelihood": step.log_likelihood,
+                    "validation": None if held is None else score,
+                    "seconds": seconds,
+                }
+            )
+            if score > best_score:
+                best, best_score, best_step = step.model, score, step.step
+            bits = -step.log_likelihood / math.log(2.0) / data.codes.size
+            limit = budget.seconds or math.inf
+            display.update(seconds / limit, f"step {step.step}, {seconds:.0f} s, {bits:.4f} bits a symbol")
+            if any([callback(step) for callback in callbacks]):
+                reason = "callback"
+            elif budget.spent(seconds, step.step, step.step):
+                reason = "budget"
+        return reason != "converged"
+
+    try:
+        fit_hmm(data, start, steps=10**9, tolerance=tolerance, callback=look)
+    except KeyboardInterrupt:
+        reason = "interrupted"
+        if not history:
+            raise
+    return _Run(one, best, best_score, best_step, history, clock.seconds, reason)
+
+
+def _score(model: HiddenMarkovModel, held: Encoded) -> float:
+    """The regularised log-likelihood of what is to be predicted; t counts from the first of it on."""
+    begin = int(np.argmax(held.mask))
+    values = regularise(model.log_likelihoods(held)[begin:], len(held.alphabet))
+    return float(values[held.mask[begin:]].sum())
+
+
+def _with_context(parts: fitting.Split) -> Encoded | None:
+    """Held-out data; a tail stands behind the end of the training data, which is read and not predicted."""
+    held = parts.validation
+    if held is None or not parts.continues:
+        return held
+    before = parts.train.codes[max(int(parts.train.starts[-2]), parts.train.codes.size - _CONTEXT) :]
+    codes = np.concatenate([before, held.codes])
+    mask = np.concatenate([np.zeros(before.size, bool), held.mask])
+    return Encoded(codes, np.array([0, codes.size], np.int64), mask, held.alphabet)
+
+
+def _share(budget: Budget, runs: list[_Run], left: int) -> Budget:
+    """What the next of `left` starts may spend."""
+    seconds = None if budget.seconds is None else (budget.seconds - sum(run.seconds for run in runs)) / left
+    spent = sum(run.history[-1]["step"] for run in runs)
+    steps = None if budget.steps is None else max(1, (budget.steps - spent) // left)
+    passes = None if budget.passes is None else max(1, (budget.passes - spent) // left)
+    return Budget(seconds, steps, passes)
+
+
+def _units(length: int, alphabet_size: int, degree: int, budget: Budget) -> int:
+    """States that leave about a hundred steps of EM, at some 3 ns a symbol and edge, and enough data for each."""
+    seconds = budget.seconds or 60.0
+    edges = seconds / (100 * 3e-9 * length)
+    affordable = edges / degree if edges > degree**2 else math.sqrt(edges)
+    # Ten symbols or more for each parameter.
+    learnable = length / (10 * (alphabet_size + min(degree, 64)))
+    return int(min(max(4, affordable), max(4, learnable), 256))

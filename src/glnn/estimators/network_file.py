@@ -1,0 +1,88 @@
+"""What a model file holds of a network: its arrays and graph, the history as one array, and the rest of the record."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from glnn.models import Model, Params
+from glnn.network import Graph
+from glnn.training.storage import ModelFileError
+from glnn.training.trainer import StepInfo
+
+_NOTES = "notes"
+_COLUMNS = tuple(field.name for field in fields(StepInfo) if field.name != _NOTES)
+_WHOLE = {field.name for field in fields(StepInfo) if field.type == "int"}
+
+
+def arrays_of(params: Params, graph: Graph, history: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+    """Parameters, the edges of the graph, and the history with NaN for None."""
+    table = [[np.nan if row[name] is None else row[name] for name in _COLUMNS] for row in history]
+    return {
+        "w": params.w,
+        "theta": params.theta,
+        "V0": params.V0,
+        "edge_sources": graph.sources,
+        "edge_targets": graph.edge_targets,
+        "history": np.array(table, np.float64).reshape(-1, len(_COLUMNS)),
+    }
+
+
+def notes_of(history: list[dict[str, Any]]) -> list[list[Any]]:
+    """The notes of the steps that have some: [place in the history, note, …]."""
+    return [[place, *row[_NOTES]] for place, row in enumerate(history) if row[_NOTES]]
+
+
+def history_from(arrays: dict[str, np.ndarray], columns: list[str], notes: list[list[Any]]) -> list[dict[str, Any]]:
+    """The history as it was; columns of another version of glnn are taken as they are."""
+    history = [dict(zip(columns, map(_cell, columns, row), strict=True)) for row in arrays["history"].tolist()]
+    for row in history:
+        row[_NOTES] = ()
+    for place, *texts in notes:
+        history[place][_NOTES] = tuple(texts)
+    return history
+
+
+def columns_of_history() -> list[str]:
+    """The names of the columns of the array `history`."""
+    return list(_COLUMNS)
+
+
+def network_from(arrays: dict[str, np.ndarray], alphabet_size: int) -> tuple[Params, Graph]:
+    """Parameters and graph; the sizes must fit together."""
+    missing = {"w", "theta", "V0", "edge_sources", "edge_targets", "history"} - arrays.keys()
+    if missing:
+        raise ModelFileError(f"the file lacks {', '.join(sorted(missing))}")
+    w, sources, targets = arrays["w"], arrays["edge_sources"], arrays["edge_targets"]
+    if w.ndim != 2 or w.shape[1] != alphabet_size or w.shape[0] < 2:
+        raise ModelFileError(f"w has shape {w.shape}: the alphabet has {alphabet_size} symbols")
+    units = w.shape[0] - 1
+    if sources.shape != targets.shape or sources.ndim != 1 or not 0 < sources.size <= units**2:
+        raise ModelFileError(f"the graph has {sources.size} edges from and {targets.size} to units")
+    for ends in (sources, targets):
+        if ends.dtype.kind not in "iu" or ends.min() < 0 or ends.max() >= units:
+            raise ModelFileError(f"the graph has edges outside the {units} units")
+    params = Params(*(np.array(arrays[name], np.float64) for name in ("w", "theta", "V0")))
+    if not all(np.isfinite(part).all() for part in (params.w, params.theta, params.V0)):
+        raise ModelFileError("the file has parameters that are not finite")
+    return params, Graph.from_edges(units, sources, targets)
+
+
+def check_sizes(params: Params, model: Model) -> None:
+    """Refuse parameters of another size than the network's."""
+    signals, A = model.signals, model.alphabet_size
+    gated = signals.symbols == "gate"
+    expected = A * signals.rows.size if gated else signals.rows.size + A * model.inner_units
+    if params.theta.shape != (expected,) or params.V0.shape != (model.state_size,):
+        raise ModelFileError(
+            f"theta and V0 have shapes {params.theta.shape} and {params.V0.shape}: this network needs ({expected},) "
+            f"and ({model.state_size},)"
+        )
+
+
+def _cell(name: str, value: float) -> Any:
+    if name in _WHOLE:
+        return int(value)
+    return None if name == "validation" and np.isnan(value) else value

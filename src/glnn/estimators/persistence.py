@@ -1,0 +1,125 @@
+"""Fitted models to files and back: hyper-parameters, alphabet and a record of the training as JSON, the rest as arrays.
+
+`load` opens files of any model; every size is checked against the arrays before a network is built from it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from glnn.estimators.base import SequenceModel
+from glnn.sequences import Alphabet, InputError
+from glnn.sequences.token_json import token_from_json, token_to_json
+from glnn.training.budget import Budget
+from glnn.training.storage import (
+    ModelFileError,
+    alphabet_from_json,
+    alphabet_to_json,
+    read_model_file,
+    write_model_file,
+)
+
+CLASSES = {
+    "GLNN": "glnn.estimators.gated",
+    "GNN": "glnn.estimators.gated",
+    "RNN": "glnn.estimators.recurrent",
+    "LSTM": "glnn.estimators.recurrent",
+    "HMM": "glnn.estimators.hidden_markov",
+    "ContextTree": "glnn.estimators.context_tree",
+}
+
+
+def save(model: SequenceModel, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model."""
+    name = type(model).__name__
+    if CLASSES.get(name) != type(model).__module__:
+        raise InputError(
+            f"{type(model).__qualname__} is not a model of glnn itself, so a file of it could not be opened"
+        )
+    from glnn import __version__
+
+    arrays, fitted = model._arrays()
+    parameters = {key: _parameter_to_json(key, value) for key, value in model.get_params(deep=False).items()}
+    header = {
+        "glnn": __version__,
+        "class": name,
+        "parameters": parameters,
+        "alphabet": alphabet_to_json(model.alphabet_),
+        "escape_probability": _written(model.escape_probability_),
+        "fitted": {key: _written(value) for key, value in fitted.items()},
+    }
+    write_model_file(path, arrays, header)
+
+
+def load(path: str | os.PathLike[str]) -> SequenceModel:
+    """The model that `save` wrote to the file: fitted, ready to predict."""
+    arrays, header = read_model_file(path)
+    try:
+        name = header["class"]
+        if name not in CLASSES:
+            raise ModelFileError(f"{path} holds a model of class {name!r}, which this glnn does not know")
+        kind: type[SequenceModel] = getattr(importlib.import_module(CLASSES[name]), name)
+        known = kind._get_param_names()
+        given = {key: _parameter_from_json(value) for key, value in header["parameters"].items() if key in known}
+        model = kind(**given)
+        model.alphabet_ = alphabet_from_json(header["alphabet"])
+        escape = _read(header["escape_probability"])
+        fitted = {key: _read(value) for key, value in header["fitted"].items()}
+        return model._restore(arrays, fitted, escape)
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise ModelFileError(f"{path} does not fit together ({type(error).__name__}: {error})") from None
+
+
+def _parameter_to_json(name: str, value: Any) -> Any:
+    """A hyper-parameter as JSON. A generator cannot be kept: the seed drawn from it is in `seed_`."""
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Budget):
+        return {"budget": asdict(value)}
+    if name == "alphabet" and value is not None:
+        return {"alphabet": alphabet_to_json(value if isinstance(value, Alphabet) else Alphabet(value))}
+    if isinstance(value, np.ndarray | list | tuple):
+        return {"numbers": [float(item).hex() for item in np.asarray(value, np.float64).ravel()]}
+    if value is None or isinstance(value, str | int | float):
+        return token_to_json(value)
+    raise InputError(f"{name} is of type {type(value).__name__}, which a model file cannot hold")
+
+
+def _parameter_from_json(value: Any) -> Any:
+    if isinstance(value, dict) and len(value) == 1:
+        kind, content = next(iter(value.items()))
+        if kind == "budget":
+            return Budget(**content)
+        if kind == "alphabet":
+            return alphabet_from_json(content)
+        if kind == "numbers":
+            return np.array([float.fromhex(item) for item in content])
+    return token_from_json(value)
+
+
+def _written(value: Any) -> Any:
+    """Numbers, names, None, and lists and dicts of these; floats in hexadecimal, so that they come back exactly."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list | tuple):
+        return [_written(item) for item in value]
+    if isinstance(value, dict):
+        return {"dict": {key: _written(item) for key, item in value.items()}}
+    return token_to_json(value)
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_read(item) for item in value]
+    if isinstance(value, dict) and isinstance(value.get("dict"), dict):
+        return {key: _read(item) for key, item in value["dict"].items()}
+    return token_from_json(value)
