@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,23 @@ class Outcome:
     split: Split
 
 
+class Watch:
+    """Sees a training from inside, for what must survive it: checkpoints, the best model so far.
+
+    A network's `_watch` is set to one before `fit`; it is no parameter, since it changes nothing that is learned.
+    """
+
+    fitted: Callable[[Outcome], Any]
+    """Makes a fitted model of an outcome; set by `fit`."""
+
+    def begin(self, runs: Sequence[Run], size: Size, parts: Split) -> None:
+        """Before the first step: the runs, whose `progress` tells later where each stands."""
+
+    def trainer(self, run: Run) -> Callable[..., Trainer]:
+        """What makes the run's trainer, called like `Trainer`."""
+        return Trainer
+
+
 def split(data: Encoded, validation: Encoded | None, fraction: float) -> Split:
     """The given validation data, or the end of the data; nothing when there is too little to hold out."""
     if validation is not None or fraction == 0.0:
@@ -71,17 +89,22 @@ def split(data: Encoded, validation: Encoded | None, fraction: float) -> Split:
     return Split(train, tail, continues, tail.codes.size)
 
 
-def train(plan: Plan, parts: Split, callbacks: Sequence[Callback], display: Display) -> Outcome:
+def train(
+    plan: Plan, parts: Split, callbacks: Sequence[Callback], display: Display, watch: Watch | None = None
+) -> Outcome:
     """Train within the budget; the budget is not charged for compiling and for validating."""
+    watch = watch or Watch()
     data = parts.train
     size = choose_size(plan.units, plan.degree, plan.restarts, data.codes.size, len(data.alphabet), plan.budget)
     runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
     display.say(opening(plan.name, *size, plan.budget, parts))
     with display.said_if_slow("compiling kernels, once"):
         _warm_up(runs[0], plan.settings, data)
+    watch.begin(runs, size, parts)
 
     def trainer(run: Run) -> Trainer:
-        return Trainer(run.model, data, run.params, plan.settings, run.validation, run.seed, run.progress)
+        make = watch.trainer(run)
+        return make(run.model, data, run.params, plan.settings, run.validation, run.seed, run.progress)
 
     def listen(run: Run, info: StepInfo, source: Trainer) -> bool:
         display.update(_fraction(plan.budget, runs), _line(run, info, runs, parts))

@@ -6,13 +6,14 @@ They differ in the recurrence and in the default metric only.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from glnn.estimators import fitting, network_file
-from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.base import Given, SequenceModel, Trace
 from glnn.estimators.parameters import choice, integer, number, seed
 from glnn.estimators.reading import Reader
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
@@ -71,6 +72,7 @@ class Network(SequenceModel):
     params_: Params
     graph_: Graph
     _model: ClassVar[Any]
+    _watch: fitting.Watch | None = None
     _activations: ClassVar[tuple[str, ...]] = tuple(ACTIVATIONS)
 
     def __init__(
@@ -132,11 +134,10 @@ class Network(SequenceModel):
         plan = self._plan()
         given = self._given(data, validation, mask, validation_mask)
         parts = fitting.split(given.data, given.validation, plan.validation_fraction)
-        outcome = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose))
-        self.alphabet_ = given.alphabet
-        self._keep(outcome)
-        self._use(outcome.best.model, given.escape)
-        return self
+        if self._watch is not None:
+            self._watch.fitted = lambda outcome: copy(self)._become(given, outcome)
+        outcome = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose), self._watch)
+        return self._become(given, outcome)
 
     def trace(self, data: Any) -> Trace:
         """The activities of the units over time, with the symbols and their bits."""
@@ -193,6 +194,13 @@ class Network(SequenceModel):
         """The network on a graph."""
         model: Model = self._model(graph, alphabet_size, activation=self.activation)
         return model
+
+    def _become(self, given: Given, outcome: fitting.Outcome) -> Self:
+        """Set everything that is known after fitting."""
+        self.alphabet_ = given.alphabet
+        self._keep(outcome)
+        self._use(outcome.best.model, given.escape)
+        return self
 
     def _keep(self, outcome: fitting.Outcome) -> None:
         """Set the fitted attributes that tell of the training."""
