@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class Forward:
     state: np.ndarray
     log_likelihood: float
     failure: NotFinite | None = None
+    writing: softmax.WritingStatistics | None = None
+    """The statistics of w, where a pass had them at hand."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,10 @@ class Engine:
         kind = VectorLayout if signals.symbols == "vector" else Layout
         self.layout = kind(signals.ptr, signals.rows, len(corpus.frequencies), signals.symbols == "gate")
         # A step holds two passes, the current one and its trial.
-        self._keep = corpus.length * model.trace_width * 8 * 2 <= memory
+        # and the output's terms of the latter.
+        self._keep = corpus.length * (model.trace_width + model.units) * 8 * 2 <= memory
         self._space = Workspace()
+        self._terms: _OutputTerms | None = None
 
     def forward(self, params: Params, reuse: Forward | None = None) -> Forward:
         """Run the network over the data and score it; the arrays of `reuse`, a pass no longer wanted, are taken."""
@@ -83,7 +87,7 @@ class Engine:
         state = model.begin(params.V0)
         checkpoints = np.empty((len(stretches), state.size)) if reuse is None else reuse.checkpoints
         traces: list[np.ndarray | None] = [None] * len(stretches) if reuse is None else reuse.traces
-        total = 0.0
+        total, writing = 0.0, None
         for k, stretch in enumerate(stretches):
             checkpoints[k] = state
             trace = traces[k]
@@ -91,16 +95,30 @@ class Engine:
                 trace = self._trace_for(stretch)
                 traces[k] = trace if self._keep else None
             model.forward(weights, params.V0, stretch.x, stretch.first, state, trace)
-            total += self._score(stretch, trace, params.w)
+            # Most trials are accepted, and the next thing wanted is then the statistics of w at the same outputs.
+            part, value = self._written(stretch, trace, params.w)
+            writing = part if writing is None else writing + part
+            total += value
             if not np.isfinite(total):
-                failure = _born(trace, state, "the activity", stretch.begin, forward=True)
-                failure = failure or NotFinite("the output", None, stretch.begin + int(stretch.predicted[0]))
+                failure = _born_forwards(stretch, trace, state)
                 return Forward(params, weights, checkpoints, traces, state, -np.inf, failure)
-        return Forward(params, weights, checkpoints, traces, state, total)
+        return Forward(params, weights, checkpoints, traces, state, total, writing=writing)
 
-    def rewrite(self, current: Forward, w: np.ndarray) -> float:
-        """The log-likelihood with other writing weights: the activities do not depend on them."""
-        total = sum(self._score(stretch, trace, w) for stretch, trace in self.walk(current))
+    def rewrite(self, current: Forward, w: np.ndarray, method: TransitionMethod) -> float:
+        """The log-likelihood with other writing weights: the activities do not depend on them.
+
+        What the backward pass of `method` will want of the same outputs is kept, where activities are.
+        """
+        self._terms = None
+        kept = []
+        total = 0.0
+        for k, (stretch, trace) in enumerate(self.walk(current)):
+            name = str(k) if self._keep else ""
+            given, value = self._evidence(stretch, trace, w, method.modulus == "backpropagated", name)
+            total += value
+            kept.append(given)
+        if self._keep:
+            self._terms = _OutputTerms(w, current.traces, method, kept)
         return total if np.isfinite(total) else -np.inf
 
     def walk(self, current: Forward, backwards: bool = False) -> Iterator[tuple[Stretch, np.ndarray]]:
@@ -117,15 +135,12 @@ class Engine:
 
     def writing_statistics(self, current: Forward) -> softmax.WritingStatistics:
         """W, h_ii and h_0i, summed over all predicted positions."""
-        w = current.params.w
+        if current.writing is not None:
+            return current.writing
         total: softmax.WritingStatistics | None = None
         for stretch, trace in self.walk(current):
-            jobs = [
-                lambda a=a, y=y, weight=weight: softmax.writing_statistics(a, y, weight, w)  # type: ignore[misc]
-                for a, y, weight in self._parts(stretch, trace)
-            ]
-            for part in self.workers.run(jobs):
-                total = part if total is None else total + part
+            part, _ = self._written(stretch, trace, current.params.w)
+            total = part if total is None else total + part
         assert total is not None
         return total
 
@@ -138,8 +153,12 @@ class Engine:
         start_gradient, start_modulus = np.zeros(starts), np.zeros(starts)
         backpropagated = method.modulus == "backpropagated"
         failure: NotFinite | None = None
-        for stretch, trace in self.walk(current, backwards=True):
-            given = self._evidence(stretch, trace, current.params.w, backpropagated)
+        terms = self._terms if self._terms is not None and self._terms.belongs_to(current, method) else None
+        for k, (stretch, trace) in enumerate(self.walk(current, backwards=True)):
+            if terms is not None:
+                given = terms.evidence[-1 - k]
+            else:
+                given, _ = self._evidence(stretch, trace, current.params.w, backpropagated)
             n, begun = len(stretch.x), len(stretch.start_weight)
             B, B_start = self._space.array("B", n, units), np.zeros((begun, starts))
             passes = [lambda: model.backward(weights, trace, given, carried_B, B, B_start)]  # noqa: B023
@@ -148,10 +167,9 @@ class Engine:
                 passes.append(lambda: model.modulus(weights, trace, given, carried_m, m, m_start))  # noqa: B023
             self.workers.run(passes)
             if failure is None:
-                # What is not finite stays so back to the beginning of its sequence, or of the stretch.
-                failure = _born(B, B_start.sum(axis=0) + carried_B, "the derivative B", stretch.begin)
+                failure = _born_backwards("the derivative B", stretch, B, B_start, carried_B)
             if failure is None and backpropagated:
-                failure = _born(m, m_start.sum(axis=0) + carried_m, "the modulus m", stretch.begin)
+                failure = _born_backwards("the modulus m", stretch, m, m_start, carried_m)
             if method.modulus == "outer":
                 m = np.square(B, out=self._space.array("m", n, units))
                 m_start = np.square(B_start)
@@ -201,18 +219,25 @@ class Engine:
             rows = slice(start, start + _ROWS_PER_JOB)
             yield a[rows], stretch.y[rows], stretch.weight[rows]
 
-    def _score(self, stretch: Stretch, trace: np.ndarray, w: np.ndarray) -> float:
-        jobs: list[Callable[[], float]] = [
-            lambda a=a, y=y, weight=weight: softmax.log_likelihood(a, y, weight, w)  # type: ignore[misc]
+    def _written(self, stretch: Stretch, trace: np.ndarray, w: np.ndarray) -> tuple[softmax.WritingStatistics, float]:
+        """The statistics of w and the log-likelihood of a stretch."""
+        jobs = [
+            lambda a=a, y=y, weight=weight: softmax.writing_statistics(a, y, weight, w)  # type: ignore[misc]
             for a, y, weight in self._parts(stretch, trace)
         ]
-        return sum(self.workers.run(jobs), 0.0)
+        statistics, total = softmax.no_statistics(self.model.units, w.shape[1]), 0.0
+        for part, value in self.workers.run(jobs):
+            statistics, total = statistics + part, total + value
+        return statistics, total
 
-    def _evidence(self, stretch: Stretch, trace: np.ndarray, w: np.ndarray, with_variance: bool) -> Evidence:
+    def _evidence(
+        self, stretch: Stretch, trace: np.ndarray, w: np.ndarray, with_variance: bool, name: str = ""
+    ) -> tuple[Evidence, float]:
+        """The output's terms for the backward pass, in arrays of the given name, and the log-likelihood."""
         n = len(stretch.predicted)
-        error = self._space.array("error", n, self.model.units)
-        variance = self._space.array("variance", *((n, self.model.units) if with_variance else (0, 0)))
-        jobs: list[Callable[[], None]] = []
+        error = self._space.array("error" + name, n, self.model.units)
+        variance = self._space.array("variance" + name, *((n, self.model.units) if with_variance else (0, 0)))
+        jobs: list[Callable[[], float]] = []
         for k, (a, y, weight) in enumerate(self._parts(stretch, trace)):
             rows = slice(k * _ROWS_PER_JOB, (k + 1) * _ROWS_PER_JOB)
             spread = variance[rows] if with_variance else None
@@ -221,19 +246,45 @@ class Engine:
                     a, y, weight, w, error[rows], spread
                 )
             )
-        self.workers.run(jobs)
-        return Evidence(stretch.x, stretch.first, stretch.predicted, error, variance)
+        total = sum(self.workers.run(jobs), 0.0)
+        return Evidence(stretch.x, stretch.first, stretch.predicted, error, variance), total
 
 
-def _born(values: np.ndarray, state: np.ndarray, what: str, begin: int, forward: bool = False) -> NotFinite | None:
-    """Where, in the direction of the pass, a number was first not finite; `state` is what the pass came to."""
-    if not forward and np.isfinite(state).all():
-        return None
-    bad = np.argwhere(~np.isfinite(values))
+class _OutputTerms(NamedTuple):
+    """The output's terms at certain writing weights and activities, for one method."""
+
+    w: np.ndarray
+    traces: list[np.ndarray | None]
+    method: TransitionMethod
+    evidence: list[Evidence]
+
+    def belongs_to(self, current: Forward, method: TransitionMethod) -> bool:
+        """Whether they were computed at the parameters of this very pass."""
+        return self.w is current.params.w and self.traces is current.traces and self.method is method
+
+
+def _born_forwards(stretch: Stretch, trace: np.ndarray, state: np.ndarray) -> NotFinite:
+    """Where an activity, or behind finite activities the output, was first not finite."""
+    bad = np.argwhere(~np.isfinite(trace))
     if len(bad):
-        time, unit = bad[0] if forward else bad[-1]
-        return NotFinite(what, int(unit), begin + int(time) + (0 if forward else 1))
-    if np.isfinite(state).all():
+        return NotFinite("the activity", int(bad[0, 1]), stretch.begin + int(bad[0, 0]))
+    if not np.isfinite(state).all():
+        return NotFinite("the activity", int(np.argmax(~np.isfinite(state))), stretch.end)
+    return NotFinite("the output", None, stretch.begin + int(stretch.predicted[0]))
+
+
+def _born_backwards(
+    what: str, stretch: Stretch, following: np.ndarray, start: np.ndarray, carry: np.ndarray
+) -> NotFinite | None:
+    """Where B or m̃ was first not finite on the way back, if anywhere; `following[t]` is its value at t + 1."""
+    # What is not finite stays so back to the beginning of its sequence, or of the stretch: look there first.
+    if np.isfinite(start).all() and np.isfinite(carry).all():
         return None
-    unit = int(np.argmax(~np.isfinite(state)))
-    return NotFinite(what, unit, begin + (len(values) if forward else 0))
+    later, begun = np.argwhere(~np.isfinite(following)), np.argwhere(~np.isfinite(start))
+    places = [(0, int(np.argmax(~np.isfinite(carry))))]
+    if len(later):
+        places.append((int(later[-1, 0]) + 1, int(later[-1, 1])))
+    if len(begun):
+        places.append((int(np.flatnonzero(stretch.first)[begun[-1, 0]]), int(begun[-1, 1])))
+    time, unit = max(places)
+    return NotFinite(what, unit, stretch.begin + time)

@@ -165,6 +165,8 @@ class Trainer:
         progress.seconds = clock.seconds
         return progress
 
+    # What overflows is caught and told in the step's record.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def step(self, clock: Clock | None = None) -> StepInfo:
         """One update of the writing weights and one of the transitions; `progress` changes only when both are done."""
         clock = clock or Clock(self.progress.seconds)
@@ -239,11 +241,11 @@ class Trainer:
 
         def attempt(rate: float) -> tuple[float, np.ndarray]:
             trial = w + rate * direction
-            return self._engine.rewrite(current, trial), trial
+            return self._engine.rewrite(current, trial, self._method), trial
 
         outcome, value, accepted = climb(self.progress.writing_rate, current.log_likelihood, attempt)
         if accepted is not None:
-            current = replace(current, params=current.params.replace(w=accepted), log_likelihood=value)
+            current = replace(current, params=current.params.replace(w=accepted), log_likelihood=value, writing=None)
         return current, outcome, outcome.used * float(np.linalg.norm(direction))
 
     def _transition_step(
