@@ -30,11 +30,16 @@ class WritingStatistics(NamedTuple):
         return WritingStatistics(*(a + b for a, b in zip(self, other, strict=True)))
 
 
+def no_statistics(units: int, symbols: int) -> WritingStatistics:
+    """The statistics of no data."""
+    return WritingStatistics(*(np.zeros((units + 1, symbols)) for _ in range(3)))
+
+
 def log_likelihood(a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray) -> float:
     """Σ_t weight_t log π_t(y_t) over the rows of `a`."""
     total = 0.0
     for rows, E in _logits(a, w):
-        total += _score(E, y[rows], weight[rows])
+        total += _normalise(E, y[rows], weight[rows])
     return total
 
 
@@ -55,40 +60,43 @@ def distributions(a: np.ndarray, w: np.ndarray) -> np.ndarray:
     return pi
 
 
-def writing_statistics(a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray) -> WritingStatistics:
-    """The derivative with respect to w and the needed terms of its Hessian, summed over the rows."""
+def writing_statistics(
+    a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray
+) -> tuple[WritingStatistics, float]:
+    """The derivative with respect to w and the needed terms of its Hessian, and the log-likelihood."""
     N, A = a.shape[1], w.shape[1]
     gradient, moments = np.zeros((N + 1, A)), np.zeros((2 * N, A))
     diagonal, cross = np.empty((N + 1, A)), np.empty((N + 1, A))
     zeroth = np.zeros(A)
-    both = thread_workspace().array("powers", _block_rows(A), 2 * N)
+    powers = thread_workspace().array("powers", _block_rows(A), 2 * N)
     spread = thread_workspace().array("spreads", _block_rows(A), A)
+    total = 0.0
     for rows, E in _logits(a, w):
         n = len(E)
-        block, P = both[:n], spread[:n]
+        block, P = powers[:n], spread[:n]
         block[:, :N] = a[rows]
         np.multiply(block[:, :N], block[:, :N], out=block[:, N:])
+        total += _normalise(E, y[rows], weight[rows])
         _errors_and_spreads(E, y[rows], weight[rows], P, gradient[0], zeroth)
         gradient[1:] += block[:, :N].T @ E
         moments += block.T @ P
     cross[0] = diagonal[0] = zeroth
     cross[1:], diagonal[1:] = moments[:N], moments[N:]
-    return WritingStatistics(gradient, diagonal, cross)
+    return WritingStatistics(gradient, diagonal, cross), total
 
 
 def source_terms(
-    a: np.ndarray,
-    y: np.ndarray,
-    weight: np.ndarray,
-    w: np.ndarray,
-    error: np.ndarray,
-    variance: np.ndarray | None,
-) -> None:
-    """Fill `error` with w_iy − Σ π w_i and `variance` with the π-variance of w_i, each times the row's weight."""
+    a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray, error: np.ndarray, variance: np.ndarray | None
+) -> float:
+    """Fill `error` with w_iy − Σ π w_i and `variance` with the π-variance of w_i, each times the row's weight.
+
+    Returns the log-likelihood.
+    """
     columns = np.ascontiguousarray(w[1:].T)
     squares = columns * columns
+    total = 0.0
     for rows, E in _logits(a, w):
-        _normalise(E)
+        total += _normalise(E, y[rows], weight[rows])
         block = error[rows]
         np.dot(E, columns, out=block)
         if variance is not None:
@@ -96,6 +104,7 @@ def source_terms(
             _error_and_variance(block, variance[rows], columns, y[rows], weight[rows])
         else:
             _error(block, columns, y[rows], weight[rows])
+    return total
 
 
 def _block_rows(A: int) -> int:
@@ -114,35 +123,6 @@ def _logits(a: np.ndarray, w: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         yield rows, E
 
 
-@kernel(REASSOCIATE, inline="always")
-def _to_exponentials(row: np.ndarray) -> float:
-    """Replace a row of E by exp(E − max E); returns the sum."""
-    top = row[0]
-    for k in range(1, row.size):
-        top = max(top, row[k])
-    total = 0.0
-    for k in range(row.size):
-        row[k] = exp(row[k] - top)
-        total += row[k]
-    return total
-
-
-@kernel(REASSOCIATE)
-def _score(E: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
-    total = 0.0
-    for t in range(y.size):
-        row = E[t]
-        top = row[0]
-        for k in range(1, row.size):
-            top = max(top, row[k])
-        own = row[y[t]] - top
-        scale = 0.0
-        for k in range(row.size):
-            scale += exp(row[k] - top)
-        total += weight[t] * (own - np.log(scale))
-    return total
-
-
 @kernel(REASSOCIATE)
 def _log_probability_of(E: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
     for t in range(y.size):
@@ -158,24 +138,35 @@ def _log_probability_of(E: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
 
 
 @kernel(REASSOCIATE)
-def _normalise(E: np.ndarray) -> None:
-    for t in range(E.shape[0]):
+def _normalise(E: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+    """E becomes π; returns Σ weight log π(y). Every log-likelihood of training comes from here, to the same bits."""
+    total = 0.0
+    for t in range(y.size):
         row = E[t]
-        scale = 1.0 / _to_exponentials(row)
+        top = row[0]
+        for k in range(1, row.size):
+            top = max(top, row[k])
+        own = row[y[t]] - top
+        scale = 0.0
+        for k in range(row.size):
+            row[k] = exp(row[k] - top)
+            scale += row[k]
+        total += weight[t] * (own - np.log(scale))
+        scale = 1.0 / scale
         for k in range(row.size):
             row[k] *= scale
+    return total
 
 
 @kernel(REASSOCIATE)
 def _errors_and_spreads(
     E: np.ndarray, y: np.ndarray, weight: np.ndarray, P: np.ndarray, gradient0: np.ndarray, zeroth: np.ndarray
 ) -> None:
-    """E becomes weight (1_{y} − π), P becomes weight π (1 − π); their column sums are added to the last two."""
+    """π becomes weight (1_{y} − π), P becomes weight π (1 − π); their column sums are added to the last two."""
     for t in range(y.size):
         row, spread, c = E[t], P[t], weight[t]
-        scale = 1.0 / _to_exponentials(row)
         for k in range(row.size):
-            pi = row[k] * scale
+            pi = row[k]
             row[k] = -c * pi
             spread[k] = c * pi * (1.0 - pi)
         row[y[t]] += c
