@@ -153,9 +153,7 @@ class Yardstick:
         )
         if failed >= 0:
             letter, unit = divmod(failed, self.sizes.units)
-            raise ArithmeticError(
-                f"M̃ of unit {unit} and letter {letter} is not positive definite: no step can be made"
-            )
+            raise ArithmeticError(f"M̃ of unit {unit} and letter {letter} is not positive definite: no step can be made")
         seconds |= self._forward(new)
         flops = {
             "backward": self.sizes.backward(metric),
@@ -216,9 +214,7 @@ def update_tau(parameters: Parameters, data: Encoded, eta: float, metric: str = 
     return Yardstick(parameters.graph, data).update_tau(parameters, eta, metric)
 
 
-def timed_update(
-    problem: Problem, metric: str = "rbpm", clock: Clock = time.perf_counter
-) -> dict[str, float]:
+def timed_update(problem: Problem, metric: str = "rbpm", clock: Clock = time.perf_counter) -> dict[str, float]:
     """Seconds of one update of w and one of τ, by part, with their sums "w", "tau" and "total".
 
     The forward pass at the problem's own parameters is left out: in training an earlier trial has done it.

@@ -2,10 +2,10 @@
 
 Each finished run is one line of JSON, written at once; runs that are there already are skipped.
 
-    python experiments/engine_runs.py music                  music, 32 units, d = 5, QDH+RBPM, four seeds, 30 CPU seconds
+    python experiments/engine_runs.py music                  music, 32 units, d = 5, QDH+RBPM, 8 seeds, 30 CPU seconds
     python experiments/engine_runs.py anbn                   aⁿbⁿ, 16 units, d = 3, eight seeds, 60 CPU seconds
-    python experiments/engine_runs.py insertions             insertions, 64 units, d = 12, 120 CPU seconds
-    python experiments/engine_runs.py methods                all methods on the three sources, 32 units, three seeds, 30 s
+    python experiments/engine_runs.py insertions             insertions, 64 units, d = 12, three seeds, 120 CPU seconds
+    python experiments/engine_runs.py methods                all methods on the three sources, 32 units, 3 seeds, 30 s
     python experiments/engine_runs.py table                  what is there so far, as a table
 """
 
@@ -45,11 +45,13 @@ def settings(which: str) -> list[dict[str, Any]]:
     """The runs of a study."""
     common = {"study": which, "model": "glnn", "output_metric": "qdh", "metric": "rbpm"}
     if which == "music":
-        return [{**common, "source": "music", "units": 32, "degree": 5, "seconds": 30, "seed": k} for k in range(4)]
+        return [{**common, "source": "music", "units": 32, "degree": 5, "seconds": 30, "seed": k} for k in range(8)]
     if which == "anbn":
         return [{**common, "source": "anbn", "units": 16, "degree": 3, "seconds": 60, "seed": k} for k in range(8)]
     if which == "insertions":
-        return [{**common, "source": "insertions", "units": 64, "degree": 12, "seconds": 120, "seed": 0}]
+        return [
+            {**common, "source": "insertions", "units": 64, "degree": 12, "seconds": 120, "seed": k} for k in range(3)
+        ]
     return [
         {
             **common,
@@ -104,7 +106,9 @@ def run(setting: dict[str, Any]) -> dict[str, Any]:
         "worst_conditioning": max(info.conditioning for info in progress.history),
         "retries": sum(info.retries for info in progress.history),
         "fallbacks": sum(info.quasi_diagonal for info in progress.history),
-        "curve": [[round(i.seconds, 2), b] for i, b in zip(progress.history, bits, strict=True)][:: max(1, len(bits) // 60)],
+        "curve": [[round(i.seconds, 2), b] for i, b in zip(progress.history, bits, strict=True)][
+            :: max(1, len(bits) // 60)
+        ],
     }
 
 

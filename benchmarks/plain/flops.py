@@ -46,12 +46,8 @@ class Sizes:
         """Sums over the edges out of a unit and over the letters, of B alone (RUOP) or of B and m (RBPM)."""
         between = self._edges - 2 * self.units  # neither from the constant nor a loop
         if metric == "ruop":
-            return self.symbols * (2 * between + 6 * self.units) + self.predicted * self.units * (
-                2 * self.letters + 2
-            )
-        return self.symbols * (5 * between + 12 * self.units) + self.predicted * self.units * (
-            4 * self.letters + 5
-        )
+            return self.symbols * (2 * between + 6 * self.units) + self.predicted * self.units * (2 * self.letters + 2)
+        return self.symbols * (5 * between + 12 * self.units) + self.predicted * self.units * (4 * self.letters + 5)
 
     def metric_terms(self) -> int:
         """G, and the lower triangle of M, at each time but a sequence's last."""

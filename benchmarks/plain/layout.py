@@ -18,10 +18,7 @@ class CProblem(ctypes.Structure):
 
     _fields_ = [
         *[(name, ctypes.c_int64) for name in ("T", "N", "A", "E", "sequences")],
-        *[
-            (name, ctypes.c_void_p)
-            for name in ("starts", "x", "chi", "first", "from", "out_first", "out_edge")
-        ],
+        *[(name, ctypes.c_void_p) for name in ("starts", "x", "chi", "first", "from", "out_first", "out_edge")],
         *[(name, ctypes.c_void_p) for name in ("out_unit", "loop", "block")],
     ]
 
