@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "evaluation": {"sequences"},
     "sources": {"sequences", "evaluation"},
     "baselines": {"sequences", "evaluation", "network", "numeric"},
-    "codec": {"sequences", "evaluation", "numeric"},
+    "codec": {"sequences", "evaluation", "numeric", "models", "baselines"},
     "report": {"sequences", "evaluation"},
 }
 # These stand on top of everything; `__init__` imports what it offers on first use.

@@ -1,0 +1,215 @@
+"""Compress data in memory: any sequences that a model can read, one or several, and back to the same symbols.
+
+Each sequence begins from the start state. Where the model has learned an end, it closes every sequence, as in its
+scores; else the length of each of several sequences is written in front of it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from glnn.codec.container import Header, read_header, spooled, write_container
+from glnn.codec.errors import DAMAGED, DamagedStream, StreamError, WrongModel
+from glnn.codec.fingerprint import fingerprint
+from glnn.codec.streams import StreamDecoder, StreamEncoder
+from glnn.codec.symbols import Collector, Run, SymbolDigest, sequences_of
+from glnn.evaluation import Predictor
+from glnn.sequences import InputError, Sequences
+from glnn.sequences.special import END, code_of
+
+Part = tuple[np.ndarray, tuple[Any] | None]
+"""Codes, and the escaped token behind them if there is one (in a tuple, since any token may be meant)."""
+
+
+def compress(model: Any, data: Any) -> bytes:
+    """Data of any kind that the model reads, as bytes that `decompress` turns back into the same symbols.
+
+    `model` is a fitted estimator or any predictor. The result is decoded once, to be sure, before it is returned.
+    """
+    predictor = predictor_of(model)
+    alphabet = predictor.alphabet
+    sequences, lengths, several, as_they_are = sequences_of(data, alphabet)
+    end = code_of(alphabet, END)
+    ends = end is not None and not as_they_are
+    with spooled() as code:
+        encoder, digest = StreamEncoder(predictor, code), SymbolDigest()
+        for runs, length in zip(sequences, lengths, strict=True):
+            if several and not ends:
+                encoder.length(length)
+            write_sequence(encoder, runs, digest, end if ends else None)
+        header = Header(
+            model=fingerprint(predictor),
+            data=digest.digest(),
+            symbols=digest.symbols,
+            sequences=len(lengths),
+            code=encoder.finish(),
+            several=several,
+            ends=ends,
+            portable=encoder.portable,
+        )
+        verify(predictor, header, code)
+        whole = io.BytesIO()
+        write_container(whole, header, [code])
+    return whole.getvalue()
+
+
+def decompress(model: Any, blob: bytes) -> Any:
+    """The data that `compress` was given, as the alphabet's natural kind; a compressed file gives its bytes.
+
+    Several sequences come as a list, or as `glnn.Sequences` where a list of texts would be taken for one sequence.
+    """
+    source = io.BytesIO(blob)
+    predictor = predictor_of(model)
+    header = open_stream(predictor, source)
+    if header.is_file:
+        from glnn.codec.files import restore
+
+        content = io.BytesIO()
+        restore(predictor, header, source, content)
+        return content.getvalue()
+    digest, found = SymbolDigest(), []
+    for parts in read_sequences(predictor, header, source):
+        collector = Collector(predictor.alphabet)
+        digest.begin()
+        for codes, token in parts:
+            digest.codes(codes)
+            collector.codes(codes)
+            if token is not None:
+                digest.token(*token)
+                collector.token(*token)
+        found.append(collector.joined())
+    check_data(header, digest.digest())
+    if not header.several:
+        return found[0]
+    return Sequences(found) if found and isinstance(found[0], str | bytes) else found
+
+
+def predictor_of(model: Any) -> Predictor:
+    """The predictor of a fitted model, or the model if it is one."""
+    predictor = getattr(model, "predictor_", model)
+    if not (hasattr(predictor, "begin") and hasattr(predictor, "alphabet")) or isinstance(predictor, type):
+        raise InputError(f"{type(model).__name__} cannot predict: give a fitted model, or a predictor")
+    return predictor  # type: ignore[no-any-return]
+
+
+def open_stream(predictor: Predictor, source: BinaryIO) -> Header:
+    """Check everything that can be checked before decoding; `source` is left at the code."""
+    header = read_header(source)
+    own = fingerprint(predictor)
+    if own != header.model:
+        hint = "" if header.portable else "; this model's probabilities may also differ from machine to machine"
+        raise WrongModel(
+            f"the stream was made with the model {header.model.hex()}, this is the model {own.hex()}: decompress with "
+            f"the very model that compressed{hint}"
+        )
+    if header.ends and code_of(predictor.alphabet, END) is None:
+        raise DamagedStream(f"the stream has end symbols, the model has none: {DAMAGED}")
+    return header
+
+
+def write_sequence(encoder: StreamEncoder, runs: Iterable[Run], digest: SymbolDigest, end: int | None) -> None:
+    """Encode one sequence, with its end if there is one."""
+    encoder.begin()
+    digest.begin()
+    for codes, token in runs:
+        begin = 0
+        for place in np.flatnonzero(codes < 0).tolist():
+            digest.codes(codes[begin:place])
+            encoder.symbols(codes[begin:place])
+            digest.token(token(place))
+            encoder.escape(token(place))
+            begin = place + 1
+        digest.codes(codes[begin:])
+        encoder.symbols(codes[begin:])
+    if end is not None:
+        last = np.array([end], np.int32)
+        digest.codes(last)
+        encoder.symbols(last)
+
+
+def read_sequences(predictor: Predictor, header: Header, source: BinaryIO) -> Iterator[Iterator[Part]]:
+    """Each sequence as an iterator over its parts; it must be run through before the next."""
+    decoder = StreamDecoder(predictor, source, header.code)
+    end = code_of(predictor.alphabet, END) if header.ends else None
+    left = header.symbols
+    for _ in range(header.sequences):
+        length = left
+        if header.several and end is None:
+            length = decoder.length()
+            if length > left:
+                raise DamagedStream(f"a sequence is longer than all symbols together: {DAMAGED}")
+        decoder.begin()
+        counted = _Counted(_read_sequence(decoder, length, end))
+        yield counted
+        for _ in counted:
+            raise RuntimeError("a sequence was left before its last part")
+        left -= counted.symbols
+    if left:
+        raise DamagedStream(f"the stream holds {header.symbols - left} symbols, not {header.symbols}: {DAMAGED}")
+    decoder.finish()
+
+
+class _Counted:
+    """Parts, with the number of symbols that were in them."""
+
+    def __init__(self, parts: Iterator[Part]) -> None:
+        self._parts, self.symbols = parts, 0
+
+    def __iter__(self) -> Iterator[Part]:
+        return self
+
+    def __next__(self) -> Part:
+        codes, token = next(self._parts)
+        self.symbols += codes.size + (token is not None)
+        return codes, token
+
+
+def _read_sequence(decoder: StreamDecoder, length: int, end: int | None) -> Iterator[Part]:
+    while length > 0:
+        codes = decoder.symbols(length, -1 if end is None else end)
+        length -= codes.size
+        if decoder.is_escape(int(codes[-1])):
+            yield codes[:-1], (decoder.escaped(),)
+            continue
+        yield codes, None
+        if codes[-1] == end:
+            return
+    if end is not None:
+        raise DamagedStream(f"the stream ends inside a sequence: {DAMAGED}")
+
+
+def check_data(header: Header, found: bytes) -> None:
+    """Compare checksums of what was encoded and decoded."""
+    if found != header.data:
+        hint = "it is damaged" if header.portable else "it is damaged, or this machine computes other probabilities"
+        raise DamagedStream(f"what the stream decodes to is not what was compressed: {hint}; take another copy")
+
+
+def verify(predictor: Predictor, header: Header, code: BinaryIO) -> None:
+    """Decode what was just encoded, without keeping it."""
+    code.seek(0)
+    digest = SymbolDigest()
+    try:
+        for parts in read_sequences(predictor, header, code):
+            digest.begin()
+            for codes, token in parts:
+                digest.codes(codes)
+                if token is not None:
+                    digest.token(*token)
+        check_data(header, digest.digest())
+    except StreamError as error:
+        raise not_verified(error) from error
+
+
+def not_verified(error: Exception) -> StreamError:
+    """The error of an encoder whose stream does not decode to the data."""
+    return StreamError(f"the compressed stream could not be decoded again, and nothing was written ({error})")
+
+
+def encoded_bits(blob: bytes) -> int:
+    """The bits of coded symbols in a stream: what to compare with the model's `bits`; the rest is header."""
+    return 8 * read_header(io.BytesIO(blob)).code

@@ -1,0 +1,142 @@
+"""Predictors as the coder drives them: restart, encode a run of symbols, decode one, with the same step in both.
+
+Any predictor works through its state, one Python call for each symbol; those of glnn have compiled loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from glnn.baselines.ctw import ContextTreeWeighting
+from glnn.baselines.hmm import HiddenMarkovModel
+from glnn.codec.context_tree import ContextTreeSteps
+from glnn.codec.hidden_markov import HiddenMarkovSteps
+from glnn.codec.networks import network_steps
+from glnn.codec.quantised import decode_symbol, encode_symbol, known_counts
+from glnn.codec.range_coder import MARGIN, TOTAL, encode, has_bytes, has_room
+from glnn.evaluation import Predictor
+from glnn.models import Params
+from glnn.models.stepping import stepper
+from glnn.sequences.special import ESCAPE, code_of
+
+
+class Steps(Protocol):
+    """One predictor at one place of the data. Codes are those of its alphabet; the next one stands for an escape."""
+
+    portable: bool
+    """Whether every machine computes the same bits."""
+    margin: int
+    """How many bytes a symbol may need at most."""
+
+    def restart(self) -> None:
+        """Go to the start of the first sequence, or of the next one."""
+        ...
+
+    def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
+        """Encode symbols, without escapes; gives how many `out` had room for."""
+        ...
+
+    def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
+        """Encode one escape; `out` has room."""
+        ...
+
+    def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
+        """Fill `codes` until the code `end`, an escape, or the end of `source`; gives how many."""
+        ...
+
+    def identity(self) -> Iterator[Any]:
+        """All that its probabilities depend on: arrays and texts."""
+        ...
+
+    def place(self) -> np.ndarray:
+        """The numbers that say where it stands."""
+        ...
+
+
+def escape_of(predictor: Any) -> tuple[Any, float | None]:
+    """The predictor without its escape, and the probability of one."""
+    if code_of(predictor.alphabet, ESCAPE) is None:
+        return predictor, None
+    inner, probability = getattr(predictor, "inner", None), getattr(predictor, "probability", None)
+    if inner is None or probability is None or len(predictor.alphabet) != len(inner.alphabet) + 1:
+        raise TypeError(
+            f"{type(predictor).__name__} has an escape among its symbols but no `inner` predictor with a `probability` "
+            "of an escape beside it, which the codec needs"
+        )
+    return inner, float(probability)
+
+
+def steps_of(predictor: Any) -> Steps:
+    """The steps of a predictor, compiled where its kind is known."""
+    inner, escape = escape_of(predictor)
+    if isinstance(inner, ContextTreeWeighting):
+        return ContextTreeSteps(inner, escape)
+    if isinstance(inner, HiddenMarkovModel):
+        return HiddenMarkovSteps(inner, 0.0, escape)
+    if isinstance(getattr(inner, "inner", None), HiddenMarkovModel) and hasattr(inner, "share"):
+        return HiddenMarkovSteps(inner.inner, inner.share, escape)
+    if isinstance(getattr(inner, "params", None), Params):
+        compiled = network_steps(stepper(inner.model, inner.params), escape)
+        if compiled is not None:
+            return compiled
+    return StateSteps(inner, escape)
+
+
+class StateSteps:
+    """Any predictor, through its states."""
+
+    portable = False
+    margin = MARGIN
+
+    def __init__(self, predictor: Predictor, escape: float | None) -> None:
+        self._predictor, self._M = predictor, known_counts(escape)
+        self._C = np.empty(len(predictor.alphabet) + 1)
+        self._state = predictor.begin()
+
+    def restart(self) -> None:
+        """A new state."""
+        self._state = self._predictor.begin()
+
+    def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
+        """Symbol after symbol."""
+        for done, code in enumerate(codes.tolist()):
+            if not has_room(coder, out, self.margin):
+                return done
+            encode_symbol(code, self._probabilities(), self._C, self._M, coder, out)
+            self._state.advance(code)
+        return len(codes)
+
+    def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
+        """An escape leaves the state as it is."""
+        encode(self._M, TOTAL, coder, out)
+
+    def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
+        """Symbol after symbol."""
+        for done in range(len(codes)):
+            if not has_bytes(coder, source, self.margin):
+                return done
+            code = int(decode_symbol(self._probabilities(), self._C, self._M, coder, source))
+            codes[done] = code
+            if code in (end, self._C.size - 1):
+                return done + 1
+            self._state.advance(code)
+        return len(codes)
+
+    def identity(self) -> Iterator[Any]:
+        """Its arrays, if it shows them; what it predicts is looked at in any case."""
+        yield type(self._predictor).__name__
+        arrays = getattr(self._predictor, "arrays", None)
+        if callable(arrays):
+            for name, array in sorted(arrays().items()):
+                yield name
+                yield array
+
+    def place(self) -> np.ndarray:
+        """What it predicts here."""
+        return self._probabilities()
+
+    def _probabilities(self) -> np.ndarray:
+        return np.ascontiguousarray(self._state.probabilities(), np.float64)
