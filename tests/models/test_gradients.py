@@ -42,7 +42,8 @@ def check_gradients(case: Problem, weights: SequenceWeights = "length", stretch:
     for name, gradient in found.items():
         expected = finite_differences(engine, case.params, name)
         assert np.abs(expected).max() > 1e-3
-        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7 * (0.01 + np.abs(expected).max()), err_msg=name)
+        tolerance = 1e-7 * (0.01 + np.abs(expected).max())
+        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=tolerance, err_msg=name)
 
 
 @pytest.mark.parametrize("activation", ["tanh", "logistic", "linear"])

@@ -1,0 +1,80 @@
+"""The models that docs/add_a_model.md adds: their code runs, and they are right."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glnn.models import GLNN, GNN, Params
+from glnn.network import random_graph
+from glnn.sequences import encode
+from glnn.training.corpus import prepare
+from glnn.training.engine import Engine
+from glnn.training.trainer import Settings, Trainer
+from tests.models.test_gradients import check_gradients
+from tests.training.pages import run_page
+from tests.training.problems import Problem
+
+pytestmark = pytest.mark.small
+
+
+@cache
+def page() -> dict[str, Any]:
+    return run_page("add_a_model.md")
+
+
+def disturbed(model: Any) -> Problem:
+    """The model with all its parameters away from where they begin, on masked sequences."""
+    generator = np.random.default_rng(0)
+    mask = [[1, 0, 1, 1, 0, 1, 1], [1], [0, 1, 1, 0, 1]]
+    data = encode([[0, 2, 1, 1, 0, 2, 1], [2], [1, 0, 0, 2, 1]], alphabet=range(3), mask=mask)
+    start = model.initial(np.ones(3), np.ones(3), generator)
+    params = Params(*(part + 0.4 * generator.standard_normal(part.shape) for part in vars(start).values()))
+    return Problem(model, params, data, None, None)
+
+
+@pytest.mark.parametrize("trainer", ["fading", "hermits", "quasi"])
+def test_they_train(trainer: str) -> None:
+    history = page()[trainer].progress.history
+    assert len(history) == 20
+    assert history[-1].log_likelihood > history[0].log_likelihood + 30
+    assert all(info.log_likelihood >= before.log_likelihood for before, info in pairwise(history))
+
+
+@pytest.mark.parametrize("stretch", [100, 3])
+def test_their_gradients(stretch: int) -> None:
+    check_gradients(disturbed(page()["Hermits"](3, 3)), stretch=stretch)
+    for activation in ("tanh", "logistic"):
+        check_gradients(disturbed(page()["FadingGNN"](random_graph(3, 2), 3, activation=activation)), stretch=stretch)
+
+
+def test_the_leak_lies_between_gnn_and_glnn() -> None:
+    case = disturbed(page()["FadingGNN"](random_graph(3, 2), 3))
+    corpus = prepare(case.data, 100)
+    for leak, model in ((0.0, GNN), (1.0, GLNN)):
+        case.model.leak = leak
+        expected = Engine(model(random_graph(3, 2), 3), corpus).log_likelihoods(case.params)
+        np.testing.assert_array_equal(Engine(case.model, corpus).log_likelihoods(case.params), expected)
+
+
+def test_with_one_input_the_quasi_diagonal_metric_is_the_full_one() -> None:
+    case = disturbed(page()["Hermits"](4, 3))
+    trainers = [Trainer(case.model, case.data, case.params, Settings(metric)) for metric in ("rbpm", "qdrbpm")]
+    for _ in range(5):
+        full, quasi = (trainer.step() for trainer in trainers)
+        assert quasi.log_likelihood == pytest.approx(full.log_likelihood, rel=1e-10)
+
+
+def test_a_hermit_is_a_gnn_without_edges_but_loops() -> None:
+    """The modulus too: the same training as the GNN on the graph of loops."""
+    case = disturbed(page()["Hermits"](3, 3))
+    loops = GNN(random_graph(3, 1), 3)
+    one = Trainer(case.model, case.data, case.params, Settings("rbpm"))
+    other = Trainer(loops, case.data, case.params, Settings("rbpm"))
+    for _ in range(5):
+        assert one.step().log_likelihood == pytest.approx(other.step().log_likelihood, rel=1e-11)
+    np.testing.assert_allclose(one.progress.params.theta, other.progress.params.theta, atol=1e-10)
