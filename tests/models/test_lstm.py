@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numba
 import numpy as np
 import pytest
 
@@ -298,10 +299,10 @@ def test_the_other_representation_is_the_same_network() -> None:
 
 
 def trajectory(model: LSTM, params: Params, case: Problem, metric: str) -> np.ndarray:
-    """The log-likelihood of every symbol after each of four steps, without damping to speak of."""
-    trainer = Trainer(model, case.data, params, Settings(metric, damping=1e-12))
+    """The log-likelihood of every symbol after each of three steps without damping."""
+    trainer = Trainer(model, case.data, params, Settings(metric, damping=0.0))
     rows = []
-    for _ in range(4):
+    for _ in range(3):
         trainer.step()
         rows.append(Engine(model, prepare(case.data, 1000)).log_likelihoods(trainer.progress.params))
     return np.array(rows)
@@ -309,17 +310,22 @@ def trajectory(model: LSTM, params: Params, case: Problem, metric: str) -> np.nd
 
 @pytest.mark.parametrize("metric", TRANSITION_METHODS)
 def test_only_invariant_methods_do_not_see_the_representation(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """h or (1 + h)/2: the same trajectory as damping goes to 0. The symbols' redundant constant leaves a direction of
-    the full metrics undetermined, in which parameters may drift but the network does not change."""
+    """h or (1 + h)/2: the same trajectory without damping, though the parameters need not be the same: the symbols'
+    redundant constant leaves a direction of the full metrics open, in which the network does not change. Undamped steps
+    are large, and now and then one lands where rounding errors grow: so the median over several problems counts."""
     monkeypatch.setattr(trainer_module, "hessian_damping", lambda counts: np.zeros(counts.size))
-    case = small(lengths=(120, 80), seed=5, noise=0.8)
-    one = trajectory(case.model, case.params, case, metric)
-    other = trajectory(*other_representation(case), case, metric)
-    assert np.abs(one[-1] - one[0]).max() > 1e-2
-    difference = np.abs(other - one).max()
-    assert difference < 1e-6 if TRANSITION_METHODS[metric].invariant else difference > 1e-2
+    differences = []
+    for seed in range(7):
+        case = small(units=2, lengths=(60, 40), seed=seed, noise=0.8)
+        one = trajectory(case.model, case.params, case, metric)
+        other = trajectory(*other_representation(case), case, metric)
+        assert np.abs(one[-1] - one[0]).max() > 1e-3
+        differences.append(np.abs(other - one).max())
+    median = np.median(differences)
+    assert median < 1e-8 if TRANSITION_METHODS[metric].invariant else median > 1e-2
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="thousands of positions in plain Python")
 @pytest.mark.parametrize("metric", ["rbpm", "qdruop"])
 def test_same_bits_on_two_threads(metric: str) -> None:
     """Enough units and positions that every list of jobs has more than one."""
