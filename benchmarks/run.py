@@ -147,9 +147,8 @@ def main() -> None:
             "matrix_product_gflops": product_gflops(),
             "glnn": glnn.__version__,
         }
-        print(
-            f"{machine['processor']}; {machine['compiler']}; a matrix product runs at {machine['matrix_product_gflops']} GFlop/s"
-        )
+        print(f"{machine['processor']}; {machine['compiler']}")
+        print(f"a matrix product runs at {machine['matrix_product_gflops']} GFlop/s on one thread")
         results = []
         print(f"{'problem':24}{'threads':>8}{'C++ ms':>10}{'ours ms':>10}{'ratio':>7}{'w':>6}{'tau':>6}{'GFlop/s':>9}")
         for threads in options.threads:
