@@ -1,0 +1,205 @@
+"""The page of a fitted model on some data, from the model's public names only: surprise, sample, trace, history_, …
+
+What a model does not have is left out: a context tree has no units, a hidden Markov model no learning rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from glnn.report import held, time_scales
+from glnn.report.labels import labels, symbols_of
+from glnn.report.page_data import (
+    Comparison,
+    Fact,
+    Inside,
+    Learning,
+    PageData,
+    Sample,
+    Surprise,
+    TimeScales,
+    Weights,
+)
+from glnn.report.reading import Positions, read_positions
+
+_MOST_TRACED = 2_000_000
+_LONGEST_SAMPLE = 6_000
+_TEMPERATURES = (1.0, 0.5)
+
+
+def from_model(
+    model: Any,
+    data: Any,
+    *,
+    mask: Any = None,
+    name: str = "",
+    train_symbols: int | None = None,
+    validation_symbols: int | None = None,
+    comparison: Comparison | None = None,
+    samples: bool = True,
+    random_state: int = 0,
+    when: datetime | None = None,
+    notes: Sequence[str] = (),
+) -> PageData:
+    """All that can be shown of a model on one or several sequences.
+
+    `name` says what the data are; `train_symbols` and `validation_symbols`, how many symbols were to be predicted in
+    training, make the learning curves bits a symbol; `when` is the date in the header, now if it is not given.
+    """
+    positions = read_positions(model, data, mask)
+    inside = _inside(model, positions)
+    kind = type(model).__name__
+    return PageData(
+        title=f"{kind} on {name}" if name else kind,
+        subtitle=_SUBTITLES.get(kind, ""),
+        facts=_facts(model, positions, when or datetime.now().astimezone()),
+        symbols=positions.symbols,
+        comparison=comparison,
+        learning=_learning(model, train_symbols, validation_symbols),
+        surprise=Surprise(positions.codes, positions.bits, positions.starts, positions.names, positions.mask),
+        samples=_samples(model, random_state) if samples else (),
+        inside=inside,
+        notes=tuple(notes),
+    )
+
+
+_SUBTITLES = {
+    "GLNN": "A gated leaky neural network: each symbol has its own weights, and they change what the units hold.",
+    "GNN": "A gated neural network: each symbol has its own weights.",
+    "RNN": "A recurrent neural network with sparse connections.",
+    "LSTM": "A long short-term memory network with peepholes, on a sparse graph.",
+    "HMM": "A hidden Markov model on a sparse graph.",
+    "ContextTree": "Context tree weighting: a mixture of all trees of contexts.",
+}
+
+
+def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:
+    total, predicted = float(positions.bits.sum()), positions.predicted
+    per_symbol = f"{total / predicted:.4g}" if np.isfinite(total) else "∞"
+    facts = [Fact("bits a symbol", per_symbol, f"{total:,.1f} bits for {predicted:,} symbols")]
+    validation = getattr(model, "validation_bits_", None)
+    if validation is not None:
+        facts.append(Fact("validation, regularised", f"{validation:,.1f} bits", "in training"))
+    size = getattr(model, "units_", None)
+    if size is not None:
+        graph = getattr(model, "graph_", None)
+        edges = f"{graph.edges:,} edges, " if graph is not None else ""
+        parameters = getattr(model, "n_parameters_", None)
+        facts.append(Fact("units", f"{size:,}", f"{edges}{parameters:,} parameters" if parameters else edges))
+    seconds = getattr(model, "seconds_", None)
+    if seconds is not None:
+        detail = f"{model.steps_:,} steps" if hasattr(model, "steps_") else ""
+        if hasattr(model, "metric"):
+            detail += f", {model.output_metric.upper()}+{model.metric.upper()}"
+        facts.append(Fact("training", f"{seconds:,.1f} CPU s", detail))
+    shown = labels(model.alphabet_.symbols, model.alphabet_.kind)
+    alphabet = " ".join(shown[:12]) + (" …" if len(shown) > 12 else "")
+    facts.append(Fact("alphabet", f"{len(shown):,} symbols", alphabet))
+    facts.append(Fact("made", f"{when:%d %b %Y}".lstrip("0"), f"{when:%H:%M}, glnn {_version()}"))
+    return facts
+
+
+def _version() -> str:
+    try:
+        return metadata.version("glnn")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _learning(model: Any, train_symbols: int | None, validation_symbols: int | None) -> Learning | None:
+    history = getattr(model, "history_", None)
+    if not history:
+        return None
+    return Learning(history, getattr(model, "best_step_", None), train_symbols, validation_symbols)
+
+
+def _samples(model: Any, random_state: int) -> list[Sample]:
+    apart = model.alphabet_.kind not in ("characters", "bytes")
+    made = []
+    for temperature in _TEMPERATURES:
+        drawn = model.sample(_LONGEST_SAMPLE, temperature=temperature, random_state=random_state)
+        heading = (
+            "As the model is"
+            if temperature == 1.0
+            else f"At temperature {temperature:g}: what is likely becomes more likely"
+        )
+        made.append(Sample(heading, symbols_of(drawn, model.alphabet_), separate=apart))
+    return made
+
+
+def _inside(model: Any, positions: Positions) -> Inside | None:
+    """Trace as much of the beginning as memory and patience allow."""
+    if not hasattr(model, "trace"):
+        return None
+    length = positions.known_beginning(_MOST_TRACED // max(getattr(model, "units_", 1), 1))
+    if length < 2:
+        return None
+    starts = np.append(positions.starts[positions.starts < length], length)
+    trace = model.trace(positions.beginning(length))
+    activities, codes = trace.activities[:length], positions.codes[:length]
+    weights = _weights(model)
+    behind, symbol = _held(model, weights, activities, codes, starts)
+    scales = _time_scales(model, weights, activities, codes, starts)
+    return Inside(activities, codes, starts, behind, symbol, weights, scales)
+
+
+def _network(model: Any) -> Any:
+    """The network under whatever stands around it, None where there is none."""
+    predictor = model.predictor_
+    while hasattr(predictor, "inner"):
+        predictor = predictor.inner
+    return getattr(predictor, "model", None)
+
+
+def _weights(model: Any) -> Weights | None:
+    network = _network(model)
+    if network is None or not hasattr(network, "split"):
+        return None
+    graph, params = model.graph_, model.params_
+    parts = network.split(params.theta)
+    common = {"sources": graph.sources, "targets": graph.edge_targets, "writing": params.w}
+    if len(parts) == 2:
+        tau, bias = parts
+        return Weights(edges=tau[None], biases=bias[None], **common)
+    constants, edges, _, inputs = parts
+    return Weights(
+        edges=np.ascontiguousarray(edges.T)[:, None],
+        biases=np.moveaxis(constants + inputs, -1, 0),
+        groups=("input gate", "forget gate", "output gate", "cell input"),
+        **common,
+    )
+
+
+def _held(
+    model: Any, weights: Weights | None, activities: np.ndarray, codes: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray | None, str]:
+    """What lies behind the activities, in networks that keep it from step to step."""
+    network = _network(model)
+    if weights is None:
+        return None, ""
+    if len(weights.groups) > 1:
+        return held.cells(network, model.params_, codes, starts), "c"
+    if network.leak == 0.0:
+        return None, ""
+    return held.pre_activations(weights, activities, codes, starts, model.params_.V0, network.leak), "V"
+
+
+def _time_scales(
+    model: Any, weights: Weights | None, activities: np.ndarray, codes: np.ndarray, starts: np.ndarray
+) -> TimeScales:
+    measured = time_scales.correlation_time(activities, starts)
+    network = _network(model)
+    if weights is None or not hasattr(network, "leak"):
+        return TimeScales(None, measured)
+    loops = np.flatnonzero(weights.sources == weights.targets)
+    alphabet = weights.writing.shape[1]
+    by_symbol = np.broadcast_to(weights.edges[0][:, loops], (alphabet, loops.size))
+    derivative = time_scales.derivative_of(activities, network.activation)
+    own = time_scales.own_memory(by_symbol, codes, derivative, network.leak)
+    mu = getattr(network, "time_scales", None)
+    return TimeScales(own, measured, None if mu is None else 1.0 / np.asarray(mu))

@@ -1,0 +1,292 @@
+"""The page's text: header, one HTML section for each part that is there, and the places where the scripts draw.
+
+Everything that comes from data goes through `escape`; captions are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import numpy as np
+
+from glnn.report.labels import NEWLINE
+from glnn.report.page_data import Comparison, ComparisonRow, Fact, Inside, Learning, PageData, Sample, Surprise
+
+_MOST_SEQUENCES = 12
+_MOST_PIECES = 700
+_LONGEST_RUN = 16
+
+
+def header(page: PageData, chapters: Iterable[tuple[str, str]]) -> str:
+    """Title, facts and the table of contents."""
+    links = "".join(f'<a href="#{name}">{escape(title)}</a>' for name, title in chapters)
+    subtitle = f'<p class="subtitle">{escape(page.subtitle)}</p>' if page.subtitle else ""
+    return (
+        f"<header><h1>{escape(page.title)}</h1>{subtitle}"
+        f'<dl class="facts">{"".join(map(_fact, page.facts))}</dl>'
+        f'<nav aria-label="Sections">{links}</nav></header>'
+    )
+
+
+def chapters(page: PageData) -> list[tuple[str, str, str]]:
+    """Name, title and HTML of the sections that have something to show."""
+    found = []
+    if page.comparison is not None and page.comparison.rows:
+        found.append(("comparison", "Comparison", comparison(page.comparison)))
+    if page.learning is not None and page.learning.history:
+        found.append(("learning", "Learning", learning(page.learning)))
+    if page.surprise is not None and len(page.surprise.codes):
+        found.append(("surprise", "Surprise", surprise(page.surprise)))
+    if page.samples:
+        found.append(("samples", "Samples", samples(page.samples)))
+    if page.inside is not None and len(page.inside.codes):
+        found.append(("inside", "Inside the network", inside(page.inside)))
+    return found
+
+
+def comparison(given: Comparison) -> str:
+    """Bars, learning curves and the table, from the fewest bits to the most."""
+    rows = sorted(given.rows, key=lambda row: row.bits)
+    true = next((row.bits for row in rows if row.group == "true model"), None)
+    learners = [row for row in rows if row.group != "true model"]
+    best = learners[0].bits if learners else None
+    heads = ["model", "bits"]
+    heads += ["bits a symbol"] if given.symbols else []
+    heads += ["over the true model"] if true is not None else ["over the best"]
+    heads += ["CPU s", "parameters"]
+    body = "".join(_comparison_row(row, given.symbols, true if true is not None else best, best) for row in rows)
+    table = (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table class="numbers"><thead><tr>'
+        + "".join(f'<th scope="col">{head}</th>' for head in heads)
+        + f"</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+    caption = given.caption or "Bits that each model needs for the same data, fewest first."
+    curves = ""
+    if any(len(row.curve) > 1 for row in rows):
+        curves = _figure("comparison-curves", "medium", "Bits on the same data while each model was learning.")
+    return f"<p>{escape(caption)}</p>{_figure('comparison-bars', 'bars', '')}{table}{curves}"
+
+
+def learning(given: Learning) -> str:
+    """The curves of training."""
+    validated = any(info.get("validation") is not None for info in given.history)
+    rates = any(info.get("writing_rate") is not None for info in given.history)
+    controls = _controls(
+        _choice("learning-axis", "against", [("seconds", "CPU seconds"), ("steps", "steps")]),
+        _choice("learning-scale", "bits", [("linear", "linear"), ("log", "logarithmic")]),
+    )
+    caption = "Training and validation data." if validated else "Training data."
+    if rates:
+        caption += (
+            " Below, the learning rates of the writing weights <i>w</i> and of the transitions <i>τ</i>, and how "
+            "often a step was rejected and tried again at half the rate."
+        )
+    if given.best_step:
+        caption += " The dotted line marks the step that was kept."
+    return controls + _figure("learning-curves", "tall" if rates else "medium", caption)
+
+
+def surprise(given: Surprise) -> str:
+    """Bits along the sequence, the reading pane and the most surprising places."""
+    length, total = len(given.codes), float(given.bits.sum())
+    predicted = length if given.mask is None else int(given.mask.sum())
+    intro = (
+        f"What each of {predicted:,} symbols cost the model, −log<sub>2</sub> of the probability it gave: "
+        f"{_bits(total)} in all, {total / max(predicted, 1):.4g} a symbol. Drag across the chart to look closer; "
+        "symbols appear under it as soon as they fit."
+    )
+    body = f"<p>{intro}</p>" + _zoom("surprise") + _figure("surprise-chart", "medium", "")
+    body += '<div class="key" id="surprise-key"></div>'
+    body += (
+        '<h3>Reading along</h3><p class="hint" id="reading-hint"></p>'
+        '<div class="reading" id="reading" tabindex="0" role="region" aria-label="Symbols with their surprise"></div>'
+        '<div class="places"><h3>The most surprising symbols</h3><ol id="places"></ol></div>'
+    )
+    if len(given.starts) > 2:
+        body += _sequences(given)
+    return body
+
+
+def samples(given: Sequence[Sample]) -> str:
+    """What the model writes by itself."""
+    return "<p>What the model writes when it draws symbol after symbol from its own predictions.</p>" + "".join(
+        f"<figure><figcaption>{escape(sample.heading)}</figcaption>"
+        f'<div class="sample{" apart" if sample.separate else ""}">{_sample(sample)}</div></figure>'
+        for sample in given
+    )
+
+
+def inside(given: Inside) -> str:
+    """Activities, runs, the graph, writing weights, time scales."""
+    units = given.activities.shape[1]
+    behind = {
+        "V": " Behind its activity <i>a</i> = <i>s</i>(<i>V</i>) each unit holds a value <i>V</i> without bounds, "
+        "which the symbols raise and lower.",
+        "c": " Behind its activity each unit holds the value <i>c</i> of its cell.",
+    }
+    body = (
+        "<p>The activity of every unit, and the symbols that the network reads."
+        + (behind.get(given.held_name, "") if given.held is not None else "")
+        + " Choose units, here or by clicking on a row, to see them as curves.</p>"
+        + _controls(
+            _choice("unit-show", "show", [("activity", "activity a"), ("held", given.held_name)]),
+            _choice(
+                "unit-order",
+                "order by",
+                [("ramp", "ramp"), ("time", "time scale"), ("varies", "variation"), ("number", "number")],
+            ),
+            _choice("unit-colours", "colours", [("own", "range of each unit"), ("same", "one scale for all")]),
+        )
+        + '<div class="chips" id="unit-chips" role="group" aria-label="Units shown as curves"></div>'
+        + _zoom("activity")
+        + _figure("activity-chart", "tallest", "")
+        + '<div class="key" id="activity-key"></div>'
+    )
+    body += (
+        '<div id="folds-part"><h3>Counting</h3><p>Runs of one symbol, laid over one another: each curve is one run, '
+        "the dot its end. Runs are aligned at their starts or at their ends, whichever brings them closer together. "
+        "Where curves of different lengths fall on one another from the start, the unit knows how many symbols went "
+        "by; where they do so towards the end, it knows how many are left.</p>"
+        + _controls(
+            _choice("fold-unit", "unit", []),
+            _choice("fold-show", "show", [("activity", "activity a"), ("held", given.held_name)]),
+            _choice("fold-align", "align", _ALIGNMENTS),
+        )
+        + _figure("folds-chart", "medium", "")
+        + "</div>"
+    )
+    if given.weights is not None:
+        body += (
+            '<div class="pair"><div><h3>The graph</h3>'
+            + _controls(_choice("graph-symbol", "weights on reading", []), _choice("graph-group", "into", []))
+            + '<div class="graph" id="graph"></div>'
+            + '<p class="hint" id="graph-hint"></p><div class="key" id="graph-key"></div></div>'
+            + '<div><h3>Writing weights</h3><p class="hint">How much each unit speaks for (orange) or against (blue) '
+            "each symbol, when its activity is positive.</p>" + _figure("writing-chart", "square", "") + "</div></div>"
+        )
+    if given.time_scales is not None:
+        body += "<h3>Time scales</h3>" + _figure(
+            "scales-chart",
+            "medium",
+            f"How many symbols each of the {units} units remembers. <b>Alone</b>: for how long the unit's own loop "
+            "keeps a change. <b>Measured</b>: the lag at which its activity along these data is correlated with itself "
+            "by less than 1/e. A triangle at the upper edge stands for a change that does not die out.",
+        )
+    return body
+
+
+_ALIGNMENTS = [("best", "whichever is closer"), ("start", "starts"), ("end", "ends")]
+
+
+def _fact(fact: Fact) -> str:
+    detail = f"<dd class='detail'>{escape(fact.detail)}</dd>" if fact.detail else ""
+    return f"<div><dt>{escape(fact.name)}</dt><dd>{escape(fact.value)}</dd>{detail}</div>"
+
+
+def _comparison_row(row: ComparisonRow, symbols: int | None, reference: float | None, best: float | None) -> str:
+    is_true = row.group == "true model"
+    over = "" if reference is None or is_true else f"{row.bits - reference:,.1f}"
+    cells = [_number(row.bits)]
+    cells += [f"{row.bits / symbols:.4f}"] if symbols else []
+    cells += [
+        over if over not in ("0.0", "-0.0") else "",
+        _optional(row.seconds, ",.1f"),
+        _optional(row.parameters, ",d"),
+    ]
+    kind = ' class="true"' if is_true else ' class="best"' if row.bits == best else ""
+    detail = f"<span class='detail'>{escape(row.detail)}</span>" if row.detail else ""
+    name = f'<th scope="row">{escape(row.name)}{detail}</th>'
+    return f"<tr{kind}>{name}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _sequences(given: Surprise) -> str:
+    """The sequences that cost most for each of their symbols."""
+    lengths = np.diff(given.starts)
+    totals = np.add.reduceat(given.bits, given.starts[:-1]) * (lengths > 0)
+    mean = totals / np.maximum(lengths, 1)
+    rows = []
+    for which in np.argsort(-mean, kind="stable")[:_MOST_SEQUENCES]:
+        name = given.names[which] if given.names is not None else f"sequence {which}"
+        rows.append(
+            f'<tr><th scope="row">{escape(str(name))}</th><td>{mean[which]:.3f}</td><td>{totals[which]:,.1f}</td>'
+            f"<td>{lengths[which]:,}</td></tr>"
+        )
+    return (
+        f"<h3>The most surprising of {len(lengths):,} sequences</h3>"
+        '<div class="scroll" tabindex="0" role="region" aria-label="Sequences"><table class="numbers"><thead><tr>'
+        '<th scope="col">sequence</th><th scope="col">bits a symbol</th><th scope="col">bits</th>'
+        f'<th scope="col">symbols</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    )
+
+
+def _sample(sample: Sample) -> str:
+    pieces = [_sampled(symbol, "given") for symbol in sample.prefix]
+    symbols, position = list(sample.symbols), 0
+    while position < len(symbols) and len(pieces) < _MOST_PIECES:
+        symbol = symbols[position]
+        end = next((k for k in range(position, len(symbols)) if symbols[k] != symbol), len(symbols))
+        run = end - position
+        shown = run if run <= _LONGEST_RUN else 3
+        pieces += [_sampled(symbol, "")] * shown
+        if shown < run:
+            pieces.append(f'<span class="more"> ⋯ {run - 6:,} more ⋯ </span>')
+            pieces += [_sampled(symbol, "")] * 3
+        position = end
+    if position < len(symbols):
+        pieces.append('<span class="unseen"> …</span>')
+    return (" " if sample.separate else "").join(pieces) or '<span class="unseen">(empty)</span>'
+
+
+def _sampled(symbol: str, kind: str) -> str:
+    if symbol == NEWLINE:
+        return f'<span class="unseen">{NEWLINE}</span><br>'
+    # Marks in place of spaces and unseen characters stay in the background; a line may break behind them.
+    faint = symbol in "·⇥␍" or symbol.startswith(("U+", "\\x"))
+    names = " ".join(name for name in (kind, "unseen" if faint else "") if name)
+    text = f'<span class="{names}">{escape(symbol)}</span>' if names else escape(symbol)
+    return text + "<wbr>" if faint else text
+
+
+def _figure(name: str, size: str, caption: str) -> str:
+    """A place for a chart; captions are HTML of ours."""
+    words = f"<figcaption>{caption}</figcaption>" if caption else ""
+    return f'<figure><div class="chart {size}" id="{name}"></div>{words}</figure>'
+
+
+def _controls(*parts: str) -> str:
+    return f'<div class="controls">{"".join(parts)}</div>'
+
+
+def _choice(name: str, words: str, options: Sequence[tuple[str, str]]) -> str:
+    listed = "".join(f'<option value="{value}">{escape(text)}</option>' for value, text in options)
+    return f'<label class="choice" for="{name}">{words} <select id="{name}">{listed}</select></label>'
+
+
+def _zoom(name: str) -> str:
+    buttons = (
+        ("left", "←", "earlier"),
+        ("in", "+", "closer"),
+        ("out", "−", "wider"),
+        ("right", "→", "later"),
+        ("all", "all", "everything"),
+    )
+    return (
+        f'<div class="zoom" id="{name}-zoom">'
+        + "".join(
+            f'<button type="button" data-move="{m}" aria-label="{a}" title="{a}">{t}</button>' for m, t, a in buttons
+        )
+        + f'<output id="{name}-range"></output></div>'
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.1f}" if np.isfinite(value) else "∞"
+
+
+def _optional(value: float | int | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _bits(value: float) -> str:
+    return f"{value:,.1f} bits" if np.isfinite(value) else "infinitely many bits (a symbol was given probability 0)"
