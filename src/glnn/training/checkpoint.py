@@ -1,0 +1,202 @@
+"""Checkpoints: a training that is killed goes on from its last one, to the same bits as if nothing had happened.
+
+A checkpoint holds the `Progress` of every random start. Going on means doing the training again with a
+`RecordedTrainer` for each start: steps that are in the record are read from it, all others are computed. So whatever
+decides how a budget is shared decides it again from the same numbers, and need not be written down.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glnn.models import Params
+from glnn.training.budget import Clock
+from glnn.training.engine import Forward
+from glnn.training.storage import ModelFileError, read_model_file, write_model_file
+from glnn.training.trainer import Progress, StepInfo, Trainer
+
+NAME, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
+_VERSION = 1
+_PARTS = tuple(field.name for field in fields(Params))
+_NUMBERS = ("writing_rate", "transition_rate", "best_score", "seconds")
+_WHOLE = ("best_step", "step", "passes")
+_COLUMNS = tuple(field.name for field in fields(StepInfo) if field.name != "notes")
+_WHOLE_COLUMNS = {field.name for field in fields(StepInfo) if field.type == "int"}
+
+Listener = Callable[[StepInfo, Trainer], None]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where every random start stands, in the order in which they were begun, and what else its writer wants back."""
+
+    runs: tuple[Progress, ...]
+    about: dict[str, Any]
+
+    @property
+    def steps(self) -> int:
+        """Steps done by all starts together."""
+        return sum(run.step for run in self.runs)
+
+
+def write_checkpoint(folder: Path, runs: Sequence[Progress], about: Mapping[str, Any]) -> None:
+    """Write a checkpoint at once or not at all; the one before is kept beside it."""
+    arrays: dict[str, np.ndarray] = {}
+    described = []
+    for k, run in enumerate(runs):
+        for which, params in (("params", run.params), ("best", run.best)):
+            arrays.update({f"{k}.{which}.{part}": getattr(params, part) for part in _PARTS})
+        history = run.history
+        table = [[_number(getattr(info, name)) for name in _COLUMNS] for info in history]
+        arrays[f"{k}.history"] = np.array(table, np.float64).reshape(-1, len(_COLUMNS))
+        described.append(
+            {
+                **{name: float(getattr(run, name)).hex() for name in _NUMBERS},
+                **{name: int(getattr(run, name)) for name in _WHOLE},
+                "generator": run.generator,
+                "reason": run.reason,
+                "notes": [[place, *info.notes] for place, info in enumerate(history) if info.notes],
+            }
+        )
+    header = {"checkpoint": _VERSION, "columns": list(_COLUMNS), "runs": described, "about": dict(about)}
+    if (folder / NAME).exists():
+        _keep(folder / NAME, folder / PREVIOUS)
+    write_model_file(folder / NAME, arrays, header)
+
+
+def read_checkpoint(folder: Path) -> Checkpoint:
+    """The last checkpoint in a folder, or the one before when the last cannot be read."""
+    problems = []
+    for name in (NAME, PREVIOUS):
+        try:
+            return _read(folder / name)
+        except FileNotFoundError:
+            continue
+        except ModelFileError as error:
+            problems.append(str(error))
+    if problems:
+        raise ModelFileError("; ".join(problems))
+    raise FileNotFoundError(2, "No checkpoint there", str(folder))
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether there is something to go on from."""
+    return (folder / NAME).exists() or (folder / PREVIOUS).exists()
+
+
+class RecordedTrainer(Trainer):
+    """A trainer that takes the steps of `recorded` from there, and tells `listener` of those that it computes.
+
+    What the listener does is not charged to the budget.
+    """
+
+    def __init__(self, *arguments: Any, recorded: Progress | None = None, listener: Listener | None = None) -> None:
+        super().__init__(*arguments)
+        self._recorded, self._listener = recorded, listener
+
+    def step(self, clock: Clock | None = None) -> StepInfo:
+        """One step, read or computed."""
+        clock = clock or Clock(self.progress.seconds)
+        if self._recorded is not None and self.progress.step < self._recorded.step:
+            return self._read_step(clock, self._recorded)
+        info = super().step(clock)
+        if self._listener is not None:
+            with clock.paused():
+                self._listener(info, self)
+        return info
+
+    def _read_step(self, clock: Clock, recorded: Progress) -> StepInfo:
+        progress, info = self.progress, recorded.history[self.progress.step]
+        progress.step, progress.passes, progress.seconds = info.step, info.passes, info.seconds
+        progress.history.append(info)
+        score = info.log_likelihood if info.validation is None else info.validation
+        if score > progress.best_score or (self._batched and self.validation is None):
+            progress.best_score, progress.best_step = score, info.step
+        # Parameters are known where the record ends, and the best ones from the step on that found them.
+        if progress.best_step == recorded.best_step:
+            progress.best = recorded.best
+        if info.step == recorded.step:
+            progress.params, progress.generator = recorded.params, recorded.generator
+            progress.writing_rate, progress.transition_rate = recorded.writing_rate, recorded.transition_rate
+            self.generator.bit_generator.state = recorded.generator
+            self._current = self._spare = None
+        clock.__init__(info.seconds)  # type: ignore[misc]
+        return info
+
+    def _begin_step(self) -> Forward:
+        fresh = self._current is None
+        current = super()._begin_step()
+        if fresh and not self._batched and self.progress.history:
+            # The same number from another sum may differ in its last bit, and a step be accepted that was not.
+            current = replace(current, log_likelihood=self.progress.history[-1].log_likelihood)
+            self._current = current
+        return current
+
+
+def _read(path: Path) -> Checkpoint:
+    arrays, header = read_model_file(path)
+    version = header.get("checkpoint")
+    if version is None:
+        raise ModelFileError(f"{path} is a file of glnn, but no checkpoint")
+    if version != _VERSION:
+        raise ModelFileError(f"{path} is a checkpoint of version {version!r}, this glnn reads version {_VERSION}")
+    try:
+        if header["columns"] != list(_COLUMNS):
+            raise ModelFileError(f"{path} was written by a glnn that records other things of a step: begin anew")
+        runs = tuple(_progress(k, run, arrays) for k, run in enumerate(header["runs"]))
+        return Checkpoint(runs, dict(header["about"]))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ModelFileError(f"{path} does not fit together ({type(error).__name__}: {error})") from None
+
+
+def _progress(k: int, described: dict[str, Any], arrays: dict[str, np.ndarray]) -> Progress:
+    params, best = (Params(*(arrays[f"{k}.{which}.{part}"] for part in _PARTS)) for which in ("params", "best"))
+    history = [_info(row) for row in arrays[f"{k}.history"].tolist()]
+    for place, *notes in described["notes"]:
+        history[place] = replace(history[place], notes=tuple(notes))
+    if len(history) != described["step"]:
+        raise KeyError(f"{described['step']} steps were done and {len(history)} are recorded")
+    numbers: dict[str, Any] = {name: float.fromhex(described[name]) for name in _NUMBERS}
+    numbers.update({name: int(described[name]) for name in _WHOLE})
+    return Progress(
+        params=params,
+        best=best,
+        generator=described["generator"],
+        reason=str(described["reason"]),
+        history=history,
+        **numbers,
+    )
+
+
+def _info(row: list[float]) -> StepInfo:
+    cells: dict[str, Any] = dict(zip(_COLUMNS, row, strict=True))
+    for name in _WHOLE_COLUMNS:
+        cells[name] = int(cells[name])
+    if np.isnan(cells["validation"]):
+        cells["validation"] = None
+    return StepInfo(**cells)
+
+
+def _keep(current: Path, previous: Path) -> None:
+    """Give the file a second name, in place of what had it; the first one is there all the time."""
+    second = current.with_name(f".{previous.name}.new")
+    second.unlink(missing_ok=True)
+    try:
+        os.link(current, second)
+    except OSError:
+        # Not every file system knows two names for one file.
+        shutil.copyfile(current, second)
+    second.replace(previous)
+    # Renaming does nothing between two names of one file, as a crash after this line may have left them.
+    second.unlink(missing_ok=True)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
