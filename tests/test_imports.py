@@ -18,6 +18,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "glnn"
 ALLOWED: dict[str, set[str]] = {
     "numeric": set(),
     "network": set(),
+    "progress": set(),
     "sequences": {"numeric"},
     "models": {"numeric", "network", "sequences"},
     "output": {"numeric"},

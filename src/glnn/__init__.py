@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "GLNN": "glnn.estimators",
+    "GNN": "glnn.estimators",
+    "HMM": "glnn.estimators",
+    "LSTM": "glnn.estimators",
+    "RNN": "glnn.estimators",
+    "ContextTree": "glnn.estimators",
+    "load": "glnn.estimators",
     "Alphabet": "glnn.sequences",
     "Encoded": "glnn.sequences",
     "InputError": "glnn.sequences",
@@ -23,12 +30,19 @@ _HOME = {
 }
 
 __all__ = [
+    "GLNN",
+    "GNN",
+    "HMM",
+    "LSTM",
+    "RNN",
     "Alphabet",
+    "ContextTree",
     "Encoded",
     "InputError",
     "Sequences",
     "__version__",
     "encode",
+    "load",
     "mask_after",
     "read_event_log",
     "read_file",
@@ -36,6 +50,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, load
     from glnn.sequences import (
         Alphabet,
         Encoded,

@@ -217,6 +217,8 @@ def _draw(state: State, length: int, temperature: float, generator: np.random.Ge
     """Codes until the end symbol or the length; never an escape, which names no symbol."""
     codes: list[int] = []
     while len(codes) < length:
+        if codes:
+            state.advance(codes[-1])
         pi = state.probabilities()
         if reader.escape is not None:
             pi[reader.escape] = 0.0
@@ -224,7 +226,6 @@ def _draw(state: State, length: int, temperature: float, generator: np.random.Ge
         if code == reader.end:
             break
         codes.append(code)
-        state.advance(code)
     return codes
 
 

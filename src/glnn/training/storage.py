@@ -37,8 +37,8 @@ def write_model_file(path: str | os.PathLike[str], tensors: Mapping[str, np.ndar
 
     # safetensors takes the memory of an array as it lies: other orders would be read back scrambled.
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    text = json.dumps({"format": FORMAT, **header}, sort_keys=True, allow_nan=False)
-    content = save(arrays, metadata={"glnn": text, "sha256": checksum(arrays, text)})
+    # One entry of metadata: safetensors writes several in a random order, and equal models should be equal files.
+    content = save(arrays, metadata={"glnn": signed(arrays, {"format": FORMAT, **header})})
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
@@ -62,8 +62,8 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray]
         raise ModelFileError(f"{path} is a safetensors file, but not one of glnn: give a file that save() wrote")
     try:
         header = json.loads(text)
-        version = header["format"]
-    except (ValueError, RecursionError, KeyError, TypeError):
+        version, written = header["format"], header.pop("sha256", None)
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise ModelFileError(f"{path} has a header that cannot be read: {_DAMAGED}") from None
     if type(version) is not int or version < 1:
         raise ModelFileError(f"{path} has the format version {version!r}: {_DAMAGED}")
@@ -71,7 +71,7 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray]
         raise ModelFileError(
             f"{path} has format version {version}, this glnn reads versions up to {FORMAT}: install a newer glnn"
         )
-    if metadata.get("sha256") != checksum(tensors, text):
+    if written != checksum(tensors, header):
         raise ModelFileError(f"{path} has a wrong checksum: {_DAMAGED}")
     while version < FORMAT:
         header = _UPGRADES[version](header)
@@ -80,9 +80,14 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray]
     return tensors, header
 
 
-def checksum(tensors: Mapping[str, np.ndarray], header: str) -> str:
+def signed(tensors: Mapping[str, np.ndarray], header: Header) -> str:
+    """The header as JSON, with the checksum in it."""
+    return _dump({**header, "sha256": checksum(tensors, header)})
+
+
+def checksum(tensors: Mapping[str, np.ndarray], header: Header) -> str:
     """SHA-256 over the header and over name, type, shape and bytes of every array."""
-    digest = hashlib.sha256(header.encode())
+    digest = hashlib.sha256(_dump(header).encode())
     for name in sorted(tensors):
         array = tensors[name]
         digest.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode())
@@ -112,6 +117,10 @@ def alphabet_from_json(value: Any) -> Alphabet:
 
 
 _DAMAGED = "it is damaged or was altered; take another copy"
+
+
+def _dump(header: Header) -> str:
+    return json.dumps(header, sort_keys=True, allow_nan=False)
 
 
 def _open(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:

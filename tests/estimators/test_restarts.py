@@ -1,0 +1,118 @@
+"""Sharing a budget among random starts, with trainings that only pretend."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from glnn.estimators.restarts import Run, race, seeds
+from glnn.training.budget import Budget
+
+pytestmark = pytest.mark.small
+
+
+class Pretended:
+    """Each step costs a second; the score after k steps is `scores[seed][k − 1]`, the last one for all later steps."""
+
+    def __init__(self, run: Run, scores: dict[int, list[float]], log: list[tuple[int, int]], cost: float = 1.0) -> None:
+        self.run_, self.scores, self.log, self.cost = run, scores[run.seed], log, cost
+        self.progress: Any = run.progress or SimpleNamespace(
+            step=0, passes=0, seconds=0.0, best_score=float("-inf"), reason=""
+        )
+
+    def run(self, budget: Budget, callbacks: tuple[Any, ...]) -> None:
+        progress = self.progress
+        progress.reason = ""
+        while not progress.reason:
+            if budget.spent(progress.seconds, progress.step, progress.passes):
+                progress.reason = "budget"
+                break
+            progress.step += 1
+            progress.passes += 2
+            progress.seconds += self.cost
+            self.log.append((self.run_.seed, progress.step))
+            value = self.scores[min(progress.step, len(self.scores)) - 1]
+            progress.best_score = max(progress.best_score, value)
+            if value == CONVERGED:
+                progress.reason = "converged"
+            if any([callback(progress, self) for callback in callbacks]):
+                progress.reason = "callback"
+
+
+CONVERGED = -3.25
+
+
+def compete(
+    scores: dict[int, list[float]], budget: Budget, listener: Any = lambda *_: None, cost: float = 1.0
+) -> tuple[Run, list[Run], list[tuple[int, int]]]:
+    log: list[tuple[int, int]] = []
+    runs = [Run(seed, None, None, None) for seed in scores]  # type: ignore[arg-type]
+    best = race(runs, budget, lambda run: Pretended(run, scores, log, cost), listener)  # type: ignore[arg-type, return-value]
+    return best, runs, log
+
+
+def test_one_run_takes_everything() -> None:
+    best, _, log = compete({7: [-5.0]}, Budget(seconds=9.0))
+    assert best.seed == 7 and len(log) == 9
+
+
+def test_the_worse_half_is_given_up() -> None:
+    scores = {0: [-4.0], 1: [-1.0], 2: [-3.0], 3: [-2.0]}
+    best, runs, _ = compete(scores, Budget(seconds=36.0))
+    # Three rounds of 12 seconds: 4 × 3, then 2 × 6, then 1 × 12.
+    assert best.seed == 1
+    assert [run.used("steps") for run in runs] == [3, 21, 3, 9]
+
+
+def test_a_late_bloomer_that_survives_can_win() -> None:
+    scores = {0: [-4.0], 1: [-1.0], 2: [-3.0], 3: [-2.0] * 5 + [-0.5]}
+    best, runs, _ = compete(scores, Budget(seconds=36.0))
+    assert best.seed == 3 and runs[3].used("steps") == 21
+
+
+@pytest.mark.parametrize("budget", [Budget(steps=24), Budget(passes=48), Budget(seconds=24.0, steps=1000)])
+def test_the_budget_is_kept(budget: Budget) -> None:
+    _, runs, log = compete({k: [-float(k)] for k in range(3)}, budget)
+    assert len(log) == 24 and all(run.used("steps") > 0 for run in runs)
+
+
+def test_what_a_converged_run_leaves_goes_to_the_others() -> None:
+    best, runs, log = compete({0: [CONVERGED], 1: [-5.0]}, Budget(seconds=20.0))
+    assert best.seed == 0 and runs[0].used("steps") == 1
+    # Only the converged run survives the first round: nothing is left to train.
+    assert len(log) == 1 + 5
+    best, runs, log = compete({0: [CONVERGED], 1: [-2.0]}, Budget(seconds=20.0))
+    assert best.seed == 1 and len(log) == 20
+
+
+def test_a_budget_overspent_by_a_long_step_ends_the_race() -> None:
+    _, runs, log = compete({k: [-1.0] for k in range(4)}, Budget(seconds=5.0), cost=3.0)
+    assert len(log) == 2 and runs[2].progress is None
+
+
+def test_a_callback_ends_everything() -> None:
+    best, runs, log = compete({0: [-1.0], 1: [-2.0]}, Budget(seconds=50.0), lambda run, *_: run.used("steps") == 4)
+    assert best.seed == 0 and len(log) == 4 and runs[1].progress is None
+
+
+def test_an_interruption_between_steps_keeps_what_is_there() -> None:
+    runs = [Run(0, None, None, None), Run(1, None, None, None)]  # type: ignore[arg-type]
+    log: list[tuple[int, int]] = []
+
+    def trainer(run: Run) -> Any:
+        if run.seed == 1:
+            raise KeyboardInterrupt
+        return Pretended(run, {0: [-1.0]}, log)
+
+    best = race(runs, Budget(seconds=8.0), trainer, lambda *_: None)
+    assert best.seed == 0 and best.progress is not None and best.progress.reason == "interrupted"
+    with pytest.raises(KeyboardInterrupt):
+        race([Run(1, None, None, None)], Budget(seconds=8.0), trainer, lambda *_: None)  # type: ignore[arg-type]
+
+
+def test_seeds_begin_with_the_given_one_and_differ() -> None:
+    assert seeds(5, 1) == [5]
+    assert seeds(5, 4)[:3] == seeds(5, 3)
+    assert len({*seeds(5, 50), *seeds(6, 50)}) == 100
