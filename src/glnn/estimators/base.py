@@ -1,4 +1,4 @@
-"""What every model offers once it is fitted: bits, score, surprise, next-symbol distributions, samples, a file.
+"""What every model offers once it is fitted: bits, score, surprise, distributions, samples, compression, a file.
 
 scikit-learn's conventions: `__init__` only stores its parameters, `fit` looks at them, what is learned ends in `_`.
 All of it goes through `predictor_`, so a model is anything that can fill that in.
@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from glnn import evaluation
+from glnn.codec.mixin import Compressing
 from glnn.estimators.escape import WithEscape, escape_probability
 from glnn.estimators.parameters import choice, flag, integer, number, seed
 from glnn.estimators.reading import Reader, Reading, kept_positions
@@ -49,7 +50,7 @@ class Trace:
     starts: np.ndarray
 
 
-class SequenceModel(BaseEstimator):
+class SequenceModel(Compressing, BaseEstimator):
     """A probabilistic model of sequences of symbols.
 
     `fit` sets `predictor_`, the fitted predictor, and `alphabet_`, the symbols in the order of its probabilities; a
