@@ -90,7 +90,7 @@ def _encode(predictor: Predictor, blocks: _Blocks, code: BinaryIO, layout: Binar
     def runs() -> Iterable[Run]:
         nonlocal laid_out
         for tokens, between in tokens_and_layout(predictor.alphabet.kind, blocks):
-            yield from runs_of_tokens(tokens, predictor.alphabet, f" behind the first {symbols.symbols}")
+            yield from runs_of_tokens(tokens, predictor.alphabet, before=symbols.symbols)
             laid_out += layout.write(packer.compress(between.encode()))
 
     write_sequence(encoder, runs(), symbols, end)
@@ -183,6 +183,8 @@ def _beside(source: Path, target: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{target} is the file that is read: give another name for the result")
     if target.is_dir():
         raise InputError(f"{target} is a folder: give the name of a file")
+    if not target.parent.is_dir():
+        raise InputError(f"the folder {target.parent} does not exist: make it first")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with temporary.open("x+b") as file:

@@ -18,15 +18,16 @@ Run = tuple[np.ndarray, Callable[[int], Any]]
 """Codes, with −1 where a token is outside the alphabet, and what gives the token at a place of them."""
 
 
-def runs_of_tokens(tokens: Tokens, alphabet: Alphabet, where: str = "") -> Iterator[Run]:
-    """One sequence of tokens."""
+def runs_of_tokens(tokens: Tokens, alphabet: Alphabet, where: str = "", before: int = 0) -> Iterator[Run]:
+    """One sequence of tokens, `before` of which came already."""
     escape = code_of(alphabet, ESCAPE) is not None
     for block in blocks(len(tokens), _BLOCK):
         piece = Tokens(tokens.values[block], tokens.kind)
         codes = alphabet.lookup(piece)
         if not escape and codes.size and codes.min() < 0:
             place = int(np.argmax(codes < 0))
-            raise unknown_symbol(piece.symbol(place), f"position {block.start + place}{where}", alphabet)
+            position = before + block.start + place
+            raise unknown_symbol(piece.symbol(place), f"position {position}{where}", alphabet)
         yield codes, piece.symbol
 
 

@@ -1,0 +1,95 @@
+"""Small predictors of every kind, made with NumPy alone: the same numbers whatever Numba compiles for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from glnn.baselines.ctw import ContextTreeSettings, fit_context_tree
+from glnn.baselines.hmm import HiddenMarkovModel, initial_hmm
+from glnn.estimators.escape import WithEscape
+from glnn.estimators.smoothing import Smoothed
+from glnn.evaluation import Predictor, StepwisePredictor
+from glnn.models import GLNN, GNN, LSTM, RNN, Params
+from glnn.network import random_graph
+from glnn.sequences import Alphabet, encode
+from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, Special
+from glnn.training.network_predictor import NetworkPredictor
+
+LETTERS = "abcdefg \n"
+KINDS = ("glnn", "gnn", "rnn", "rnn-logistic", "lstm", "hmm", "hmm-sparse", "tree", "tree-frozen", "stepwise")
+
+_NETWORKS: dict[str, tuple[Any, str]] = {
+    "glnn": (GLNN, "tanh"),
+    "gnn": (GNN, "tanh"),
+    "rnn": (RNN, "tanh"),
+    "rnn-logistic": (RNN, "logistic"),
+    "lstm": (LSTM, "tanh"),
+}
+
+
+def predictor(
+    kind: str, symbols: Iterable[Any] = LETTERS, end: bool = False, escape: float | None = None, seed: int = 0
+) -> Predictor:
+    """A predictor over the symbols, with an end and an escape if wanted."""
+    base = symbols if isinstance(symbols, Alphabet) else Alphabet(symbols)
+    special: list[Special] = [END] if end else []
+    made = _plain(kind, ExtendedAlphabet(base, *special) if special else base, np.random.default_rng(seed))
+    if escape is None:
+        return made
+    return WithEscape(made, ExtendedAlphabet(base, *special, ESCAPE), escape)
+
+
+def _plain(kind: str, alphabet: Alphabet, generator: np.random.Generator) -> Predictor:
+    if kind in _NETWORKS:
+        build, activation = _NETWORKS[kind]
+        model = build(random_graph(6, 3, generator), len(alphabet), activation=activation)
+        return NetworkPredictor(model, random_params(model, generator), alphabet)
+    codes = generator.integers(0, len(alphabet), 600).astype(np.int32)
+    data = replace(encode(np.arange(600) % 2), codes=codes, alphabet=alphabet)
+    if kind.startswith("hmm"):
+        return Smoothed(initial_hmm(data, 12 if kind == "hmm-sparse" else 5, 1 if kind == "hmm-sparse" else 4, 0), 1e-3)
+    if kind.startswith("tree"):
+        trees = fit_context_tree(data, ContextTreeSettings(depth=3))
+        return trees.with_learning("frozen" if kind == "tree-frozen" else "online")
+    return Markov(alphabet, generator.dirichlet(np.ones(len(alphabet)), len(alphabet)))
+
+
+def random_params(model: Any, generator: np.random.Generator, scale: float = 1.0) -> Params:
+    """Parameters that make the network forget slowly and predict unevenly."""
+    zero = model.initial(*np.ones((2, model.alphabet_size)), np.random.default_rng(0))
+    return Params(
+        w=scale * generator.normal(size=zero.w.shape),
+        theta=0.4 * generator.normal(size=zero.theta.shape),
+        V0=generator.normal(size=zero.V0.shape),
+    )
+
+
+class Markov(StepwisePredictor):
+    """A predictor that glnn knows nothing of: each symbol depends on the one before."""
+
+    def __init__(self, alphabet: Alphabet, rows: np.ndarray) -> None:
+        self.alphabet, self.rows = alphabet, rows
+
+    def begin(self) -> MarkovState:
+        return MarkovState(self.rows, 0)
+
+
+class MarkovState:
+    def __init__(self, rows: np.ndarray, code: int) -> None:
+        self.rows, self.code = rows, code
+
+    def probabilities(self) -> np.ndarray:
+        return self.rows[self.code]
+
+    def advance(self, code: int) -> None:
+        self.code = code
+
+    def copy(self) -> MarkovState:
+        return MarkovState(self.rows, self.code)
+
+
+__all__ = ["KINDS", "LETTERS", "HiddenMarkovModel", "Markov", "predictor", "random_params"]

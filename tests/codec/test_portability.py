@@ -1,0 +1,65 @@
+"""Streams made by code that is compiled for the plainest processor decode with this one's, and the other way round.
+
+A processor with fused multiply-add rounds once where another rounds twice: a kernel that allows it would fail here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from glnn.codec import compress, decompress
+from tests.codec.predictors import LETTERS, predictor
+
+KINDS = ("glnn", "rnn-logistic", "lstm", "hmm", "hmm-sparse", "tree")
+TEXT = "".join(np.random.default_rng(11).choice(list(LETTERS), 4000)) + "Z" + "abc de\n" * 50
+
+
+def streams() -> dict[str, bytes]:
+    return {kind: compress(predictor(kind, escape=0.01), TEXT) for kind in KINDS}
+
+
+def check(folder: Path) -> None:
+    """Decode what lies in the folder."""
+    for kind in KINDS:
+        assert decompress(predictor(kind, escape=0.01), (folder / kind).read_bytes()) == TEXT
+
+
+def write(folder: Path) -> None:
+    folder.mkdir()
+    for kind, blob in streams().items():
+        (folder / kind).write_bytes(blob)
+
+
+def other_process(here: Path, there: Path, cache: Path) -> None:
+    """In a process whose kernels are compiled for any processor: decode what is here, write streams there."""
+    root = Path(__file__).resolve().parents[2]
+    code = (
+        "from pathlib import Path; from llvmlite import binding; import numba; "
+        "assert numba.config.CPU_NAME == 'generic'; "
+        "from tests.codec.test_portability import check, write; import sys; "
+        "check(Path(sys.argv[1])); write(Path(sys.argv[2]))"
+    )
+    environment = {
+        **os.environ,
+        "NUMBA_CPU_NAME": "generic",
+        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_CACHE_DIR": str(cache),
+        "PYTHONPATH": str(root),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(here), str(there)], env=environment, capture_output=True, text=True, cwd=root
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_streams_travel_between_processors(tmp_path: Path) -> None:
+    write(tmp_path / "here")
+    other_process(tmp_path / "here", tmp_path / "there", tmp_path / "cache")
+    check(tmp_path / "there")
+    for kind in KINDS:
+        assert (tmp_path / "here" / kind).read_bytes() == (tmp_path / "there" / kind).read_bytes()
