@@ -14,8 +14,6 @@ from tests.training.pages import run_page
 from tests.training.problems import problem
 from tests.training.test_invariance import likelihoods, run, start
 
-pytestmark = pytest.mark.small
-
 
 @pytest.fixture
 def page() -> Iterator[dict[str, Any]]:

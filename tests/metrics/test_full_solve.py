@@ -15,7 +15,8 @@ from glnn.training.trainer import Settings, StepInfo, Trainer
 from tests import naive
 from tests.training.problems import Problem, problem
 
-pytestmark = pytest.mark.small
+# Without compilation, numpy warns of what is planted here.
+pytestmark = [pytest.mark.small, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
 
 GOOD = np.array([[2.0, 0.5], [0.5, 1.0]])
 G2 = np.array([1.0, -2.0])

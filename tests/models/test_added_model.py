@@ -19,8 +19,6 @@ from tests.models.test_gradients import check_gradients
 from tests.training.pages import run_page
 from tests.training.problems import Problem
 
-pytestmark = pytest.mark.small
-
 
 @cache
 def page() -> dict[str, Any]:

@@ -44,6 +44,11 @@ def check_gradients(case: Problem, weights: SequenceWeights = "length", stretch:
         assert np.abs(expected).max() > 1e-3
         tolerance = 1e-7 * (0.01 + np.abs(expected).max())
         np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=tolerance, err_msg=name)
+    # The gradient is the same whatever else a method asks for beside it.
+    for method in TRANSITION_METHODS.values():
+        other = engine.derivatives(current, method)
+        np.testing.assert_allclose(other.statistics.gradient, found["theta"], rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(other.start_gradient, found["V0"], rtol=1e-10, atol=1e-13)
 
 
 @pytest.mark.parametrize("activation", ["tanh", "logistic", "linear"])

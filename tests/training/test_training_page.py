@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 
-import pytest
-
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
 from glnn.training.trainer import StepInfo
 from tests.training.pages import DOCS, run_page
-
-pytestmark = pytest.mark.small
 
 
 def test_the_example_runs() -> None:
