@@ -87,3 +87,21 @@ def test_one_predicted_position_far_from_the_start(name: str) -> None:
     mask = np.zeros(12, bool)
     mask[4] = True
     check_gradients(case._replace(data=case.data.with_mask(mask)))
+
+
+@pytest.mark.parametrize("name", ["rnn", "gnn", "glnn"])
+def test_a_large_sparse_network_is_the_same_as_matrices(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above 64 units with few edges the compressed rows are chosen; both forms compute the same."""
+    case = problem(name, units=70, degree=3, lengths=(40, 9), masked=True, noise=0.2, seed=6)
+    assert not case.model.dense and problem(name).model.dense
+    results = []
+    for dense in (False, True):
+        monkeypatch.setattr(type(case.model), "dense", property(lambda self, dense=dense: dense))
+        engine = Engine(case.model, prepare(case.data, 100))
+        current = engine.forward(case.params)
+        found = engine.derivatives(current, TRANSITION_METHODS["rbpm"])
+        results.append((np.array([current.log_likelihood]), found.statistics.gradient, found.statistics.matrices,
+                        found.start_gradient, found.start_modulus, current.state))  # fmt: skip
+    for sparse, matrices in zip(*results, strict=True):
+        assert np.abs(sparse).max() > 0
+        np.testing.assert_allclose(sparse, matrices, rtol=1e-9, atol=1e-12)
