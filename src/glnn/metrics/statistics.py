@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -41,18 +42,18 @@ class Layout:
         """Number of units that have incoming parameters."""
         return len(self.ptr) - 1
 
-    @property
+    @cached_property
     def block_sizes(self) -> np.ndarray:
         """Number of parameters in each block, in flat order."""
         sizes = np.diff(self.ptr)
         return np.tile(sizes, self.symbols) if self.gated else sizes + self.symbols
 
-    @property
+    @cached_property
     def block_ptr(self) -> np.ndarray:
         """Where each block begins among the flat parameters."""
         return np.concatenate([[0], np.cumsum(self.block_sizes)])
 
-    @property
+    @cached_property
     def square_ptr(self) -> np.ndarray:
         """Where each block's matrix begins among the packed matrices."""
         return np.concatenate([[0], np.cumsum(self.block_sizes**2)])
@@ -73,13 +74,13 @@ class Layout:
         """What adds up the statistics over stretches of time."""
         return Accumulator(self, terms)
 
-    @property
+    @cached_property
     def signal_positions(self) -> np.ndarray:
         """Without gates: the flat positions of the parameters of signals, unit after unit."""
         sizes = np.diff(self.ptr)
         return np.arange(self.ptr[-1]) + np.repeat(np.arange(self.units), sizes) * self.symbols
 
-    @property
+    @cached_property
     def symbol_positions(self) -> np.ndarray:
         """Without gates: the flat positions of the parameters of symbols, (A, units)."""
         return (self.block_ptr[1:] - self.symbols) + np.arange(self.symbols)[:, None]
