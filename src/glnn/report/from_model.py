@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from glnn.report import held, time_scales
-from glnn.report.labels import labels, symbols_of
+from glnn.report.labels import label, labels, symbols_of
 from glnn.report.page_data import (
     Comparison,
     Fact,
@@ -26,9 +26,12 @@ from glnn.report.page_data import (
     Weights,
 )
 from glnn.report.reading import Positions, read_positions
+from glnn.sequences.special import END, code_of
 
 _MOST_TRACED = 2_000_000
 _LONGEST_SAMPLE = 6_000
+_LONGEST_SEQUENCE = 400
+_SEQUENCES = 8
 _TEMPERATURES = (1.0, 0.5)
 
 
@@ -61,7 +64,7 @@ def from_model(
         symbols=positions.symbols,
         comparison=comparison,
         learning=_learning(model, train_symbols, validation_symbols),
-        surprise=Surprise(positions.codes, positions.bits, positions.starts, positions.names, positions.mask),
+        surprise=Surprise(positions.codes, positions.bits, positions.starts, positions.mask, positions.names),
         samples=_samples(model, random_state) if samples else (),
         inside=inside,
         notes=tuple(notes),
@@ -98,10 +101,19 @@ def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:
             detail += f", {model.output_metric.upper()}+{model.metric.upper()}"
         facts.append(Fact("training", f"{seconds:,.1f} CPU s", detail))
     shown = labels(model.alphabet_.symbols, model.alphabet_.kind)
-    alphabet = " ".join(shown[:12]) + (" …" if len(shown) > 12 else "")
-    facts.append(Fact("alphabet", f"{len(shown):,} symbols", alphabet))
+    facts.append(Fact("alphabet", f"{len(shown):,} symbols", _beginning_of(shown)))
     facts.append(Fact("made", f"{when:%d %b %Y}".lstrip("0"), f"{when:%H:%M}, glnn {_version()}"))
     return facts
+
+
+def _beginning_of(symbols: Sequence[str], most: int = 30) -> str:
+    """As many symbols as a line holds."""
+    line = ""
+    for symbol in symbols:
+        if line and len(line) + len(symbol) >= most:
+            return f"{line} …"
+        line = f"{line} {symbol}".strip()
+    return line
 
 
 def _version() -> str:
@@ -119,16 +131,20 @@ def _learning(model: Any, train_symbols: int | None, validation_symbols: int | N
 
 
 def _samples(model: Any, random_state: int) -> list[Sample]:
-    apart = model.alphabet_.kind not in ("characters", "bytes")
+    """One long sample at each temperature; where ends are learned, several whole sequences."""
+    alphabet = model.alphabet_
+    apart = alphabet.kind not in ("characters", "bytes")
+    ends = code_of(alphabet, END) is not None
     made = []
     for temperature in _TEMPERATURES:
-        drawn = model.sample(_LONGEST_SAMPLE, temperature=temperature, random_state=random_state)
-        heading = (
-            "As the model is"
-            if temperature == 1.0
-            else f"At temperature {temperature:g}: what is likely becomes more likely"
-        )
-        made.append(Sample(heading, symbols_of(drawn, model.alphabet_), separate=apart))
+        options = {"temperature": temperature, "random_state": random_state}
+        if ends:
+            drawn = model.sample(_LONGEST_SEQUENCE, count=_SEQUENCES, **options)
+            symbols = [symbol for item in drawn for symbol in (*symbols_of(item, alphabet), label(END))]
+        else:
+            symbols = symbols_of(model.sample(_LONGEST_SAMPLE, **options), alphabet)
+        heading = "As the model is" if temperature == 1.0 else f"At temperature {temperature:g}: the likely more likely"
+        made.append(Sample(heading, symbols, separate=apart))
     return made
 
 

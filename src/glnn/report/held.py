@@ -29,7 +29,7 @@ def pre_activations(
         at = codes == code
         change[at] = activities[at] @ matrix + weights.biases[0, code]
     V = np.empty_like(activities)
-    for begin, end in pairwise(starts):
+    for begin, end in pairwise(np.unique(starts)):
         V[begin] = V0
         inner = change[begin : end - 1]
         V[begin + 1 : end] = V0 + np.cumsum(inner, axis=0) if leak else inner

@@ -15,7 +15,7 @@ import numpy as np
 from glnn.sequences import Alphabet
 from glnn.sequences.special import Special
 
-NEWLINE, SPACE, TAB, RETURN = "⏎", "·", "⇥", "␍"
+NEWLINE, SPACE, TAB, RETURN, EMPTY = "⏎", "·", "⇥", "␍", "∅"
 _VISIBLE = {"\n": NEWLINE, " ": SPACE, "\t": TAB, "\r": RETURN}
 _MEANS_ANOTHER = frozenset(_VISIBLE.values())
 # Controls, formats (which can turn the direction of writing), surrogates, private, unassigned, separators.
@@ -54,7 +54,10 @@ def label(symbol: Hashable, kind: str = "tokens", longest: int = _LONGEST) -> st
         return f"⟨{symbol.value}⟩"
     if kind == "bytes" and isinstance(symbol, int):
         return visible_byte(symbol)
-    seen = visible(symbol if isinstance(symbol, str) else str(symbol)) or "∅"
+    text = symbol if isinstance(symbol, str) else str(symbol)
+    # Single spaces between words are seen well enough, and names read better with them.
+    parts = text.split(" ")
+    seen = (" " if all(parts) else SPACE).join(map(visible, parts)) or EMPTY
     if len(seen) > longest:
         seen = f"{seen[: longest - longest // 3 - 1]}…{seen[-(longest // 3) :]}"
     return seen

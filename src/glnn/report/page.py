@@ -53,6 +53,7 @@ def render(page: PageData) -> str:
     library, ours = get_plotlyjs(), _script()
     body = "".join(f'<section id="{name}"><h2>{escape(title)}</h2>{html}</section>' for name, title, html in found)
     notes = "".join(f"<p>{escape(note)}</p>" for note in page.notes)
+    footer = f"<footer>{notes}</footer>" if notes else ""
     policy = (
         f"default-src 'none'; script-src {_hash(library)} {_hash(ours)}; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -73,7 +74,7 @@ def render(page: PageData) -> str:
             header(page, [(name, title) for name, title, _ in found]),
             "<noscript><p>The charts of this page need JavaScript, which is switched off.</p></noscript>",
             body,
-            f"<footer>{notes}</footer>",
+            footer,
             "</main>",
             f'<script type="application/json" id="data">{script_json(payload(page))}</script>',
             f"<script>{library}</script>",

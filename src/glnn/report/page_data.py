@@ -67,10 +67,10 @@ class Surprise:
     codes: np.ndarray
     bits: np.ndarray
     starts: np.ndarray
+    mask: np.ndarray
+    """Which symbols were to be predicted."""
     names: Sequence[str] | None = None
     """Of the sequences, when they have names."""
-    mask: np.ndarray | None = None
-    """Which symbols were to be predicted; all of them when None."""
 
 
 @dataclass(frozen=True)

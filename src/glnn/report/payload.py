@@ -14,16 +14,16 @@ from glnn.report.packing import pack_columns, pack_floats, pack_integers, plain
 from glnn.report.page_data import Comparison, Inside, Learning, PageData, Surprise, Weights
 
 _BITS = 1.0 / np.log(2.0)
-_MOST_STEPS = 1200
-_MOST_POINTS_OF_A_CURVE = 300
-_FULL_POSITIONS = 100_000
+_MOST_STEPS = 1000
+_MOST_POINTS_OF_A_CURVE = 200
+_FULL_POSITIONS = 70_000
 _BINS = 2_000
 _PLACES = 10
 _CONTEXT = 60
-_MOST_ACTIVITIES = 240_000
+_MOST_ACTIVITIES = 160_000
 _LONGEST_STRETCH = 8_192
-_MOST_FOLDED_UNITS = 32
-_MOST_WEIGHTS = 120_000
+_MOST_FOLDED_UNITS = 16
+_MOST_WEIGHTS = 60_000
 _MOST_WRITTEN_SYMBOLS = 64
 
 
@@ -111,7 +111,7 @@ def surprise(given: Surprise) -> dict[str, Any]:
         "starts": given.starts[: np.searchsorted(given.starts, full, side="right")][:20_000].tolist(),
         "places": places(given),
     }
-    if given.mask is not None and not given.mask.all():
+    if not given.mask.all():
         packed["mask"] = pack_integers(given.mask[:full].astype(np.uint8))
     if full < length:
         edges = np.linspace(0, length, _BINS + 1).astype(np.int64)

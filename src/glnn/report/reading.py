@@ -16,6 +16,7 @@ from glnn.sequences.special import END, base_of, code_of
 from glnn.sequences.tokens import Tokens, is_several, tokens_of
 
 _MOST_UNKNOWN = 1_000
+_OTHERS = "⟨other⟩"
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class Positions:
     codes: np.ndarray
     bits: np.ndarray
     starts: np.ndarray
-    mask: np.ndarray | None
+    mask: np.ndarray
     symbols: tuple[str, ...]
     names: tuple[str, ...] | None
     alphabet: Alphabet
@@ -34,7 +35,7 @@ class Positions:
     @property
     def predicted(self) -> int:
         """How many symbols were to be predicted."""
-        return int(self.mask.sum()) if self.mask is not None else self.codes.size
+        return int(self.mask.sum())
 
     def known_beginning(self, most: int) -> int:
         """How many positions from the start on hold symbols that the model knows, at most `most`."""
@@ -70,6 +71,8 @@ def read_positions(model: Any, data: Any, mask: Any = None) -> Positions:
             if symbol not in unknown and len(unknown) < _MOST_UNKNOWN:
                 unknown[symbol] = len(shown)
                 shown.append(label(symbol, alphabet.kind))
+            elif symbol not in unknown and shown[-1] != _OTHERS:
+                shown.append(_OTHERS)
             found[position] = unknown.get(symbol, len(shown) - 1)
         if end is not None and len(cost) == len(found) + 1:
             found = np.append(found, end)
@@ -79,10 +82,10 @@ def read_positions(model: Any, data: Any, mask: Any = None) -> Positions:
     lengths = [len(part) for part in codes]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     names = data.names if isinstance(data, Sequences) else None
-    flat = np.concatenate(codes)
-    return Positions(
-        flat, np.concatenate(bits), starts, _mask(mask, data, codes, starts), tuple(shown), names, alphabet, several
-    )
+    flat, chosen = np.concatenate(codes), _mask(mask, data, starts)
+    if not chosen.any():
+        raise InputError("nothing in the data is to be predicted: a page needs at least one symbol")
+    return Positions(flat, np.concatenate(bits), starts, chosen, tuple(shown), names, alphabet, several)
 
 
 def _tokens(data: Any, alphabet: Alphabet) -> list[Tokens]:
@@ -92,12 +95,10 @@ def _tokens(data: Any, alphabet: Alphabet) -> list[Tokens]:
     return [tokens_of(item, alphabet.kind) for item in items]
 
 
-def _mask(mask: Any, data: Any, codes: list[np.ndarray], starts: np.ndarray) -> np.ndarray | None:
+def _mask(mask: Any, data: Any, starts: np.ndarray) -> np.ndarray:
     """One flat mask over all positions; the ends that a mask over the symbols leaves out are not predicted."""
     if mask is None:
-        mask = data.mask if isinstance(data, Encoded) and not data.mask.all() else None
-    if mask is None:
-        return None
+        mask = data.mask if isinstance(data, Encoded) and not data.mask.all() else np.ones(starts[-1], bool)
     nested = isinstance(mask, list | tuple) and len(mask) > 0 and all(np.ndim(item) > 0 for item in mask)
     flat = np.concatenate([np.asarray(item, bool) for item in mask]) if nested else np.asarray(mask, bool)
     if flat.size == starts[-1]:

@@ -10,12 +10,17 @@ from html import escape
 
 import numpy as np
 
-from glnn.report.labels import NEWLINE
-from glnn.report.page_data import Comparison, ComparisonRow, Fact, Inside, Learning, PageData, Sample, Surprise
-
-_MOST_SEQUENCES = 12
-_MOST_PIECES = 700
-_LONGEST_RUN = 16
+from glnn.report.page_data import (
+    Comparison,
+    Fact,
+    Inside,
+    Learning,
+    PageData,
+    Sample,
+    Surprise,
+    TimeScales,
+)
+from glnn.report.tables import comparison_table, sample_text, sequence_table
 
 
 def header(page: PageData, chapters: Iterable[tuple[str, str]]) -> str:
@@ -41,31 +46,18 @@ def chapters(page: PageData) -> list[tuple[str, str, str]]:
     if page.samples:
         found.append(("samples", "Samples", samples(page.samples)))
     if page.inside is not None and len(page.inside.codes):
-        found.append(("inside", "Inside the network", inside(page.inside)))
+        title = "Inside the network" if page.inside.weights is not None else "Inside the model"
+        found.append(("inside", title, inside(page.inside)))
     return found
 
 
 def comparison(given: Comparison) -> str:
-    """Bars, learning curves and the table, from the fewest bits to the most."""
-    rows = sorted(given.rows, key=lambda row: row.bits)
-    true = next((row.bits for row in rows if row.group == "true model"), None)
-    learners = [row for row in rows if row.group != "true model"]
-    best = learners[0].bits if learners else None
-    heads = ["model", "bits"]
-    heads += ["bits a symbol"] if given.symbols else []
-    heads += ["over the true model"] if true is not None else ["over the best"]
-    heads += ["CPU s", "parameters"]
-    body = "".join(_comparison_row(row, given.symbols, true if true is not None else best, best) for row in rows)
-    table = (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table class="numbers"><thead><tr>'
-        + "".join(f'<th scope="col">{head}</th>' for head in heads)
-        + f"</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    """Bars, the table and learning curves, from the fewest bits to the most."""
     caption = given.caption or "Bits that each model needs for the same data, fewest first."
     curves = ""
-    if any(len(row.curve) > 1 for row in rows):
+    if any(len(row.curve) > 1 for row in given.rows):
         curves = _figure("comparison-curves", "medium", "Bits on the same data while each model was learning.")
-    return f"<p>{escape(caption)}</p>{_figure('comparison-bars', 'bars', '')}{table}{curves}"
+    return f"<p>{escape(caption)}</p>{_figure('comparison-bars', 'bars', '')}{comparison_table(given)}{curves}"
 
 
 def learning(given: Learning) -> str:
@@ -89,12 +81,11 @@ def learning(given: Learning) -> str:
 
 def surprise(given: Surprise) -> str:
     """Bits along the sequence, the reading pane and the most surprising places."""
-    length, total = len(given.codes), float(given.bits.sum())
-    predicted = length if given.mask is None else int(given.mask.sum())
+    predicted, total = int(given.mask.sum()), float(given.bits.sum())
     intro = (
         f"What each of {predicted:,} symbols cost the model, −log<sub>2</sub> of the probability it gave: "
-        f"{_bits(total)} in all, {total / max(predicted, 1):.4g} a symbol. Drag across the chart to look closer; "
-        "symbols appear under it as soon as they fit."
+        f"{_bits(total)} in all, {total / max(predicted, 1):.4g} a symbol. Drag across the chart, or use the "
+        "buttons, to look closer; symbols appear under it as soon as they fit."
     )
     body = f"<p>{intro}</p>" + _zoom("surprise") + _figure("surprise-chart", "medium", "")
     body += '<div class="key" id="surprise-key"></div>'
@@ -104,7 +95,7 @@ def surprise(given: Surprise) -> str:
         '<div class="places"><h3>The most surprising symbols</h3><ol id="places"></ol></div>'
     )
     if len(given.starts) > 2:
-        body += _sequences(given)
+        body += sequence_table(given)
     return body
 
 
@@ -112,7 +103,7 @@ def samples(given: Sequence[Sample]) -> str:
     """What the model writes by itself."""
     return "<p>What the model writes when it draws symbol after symbol from its own predictions.</p>" + "".join(
         f"<figure><figcaption>{escape(sample.heading)}</figcaption>"
-        f'<div class="sample{" apart" if sample.separate else ""}">{_sample(sample)}</div></figure>'
+        f'<div class="sample{" apart" if sample.separate else ""}">{sample_text(sample)}</div></figure>'
         for sample in given
     )
 
@@ -166,14 +157,20 @@ def inside(given: Inside) -> str:
             "each symbol, when its activity is positive.</p>" + _figure("writing-chart", "square", "") + "</div></div>"
         )
     if given.time_scales is not None:
-        body += "<h3>Time scales</h3>" + _figure(
-            "scales-chart",
-            "medium",
-            f"How many symbols each of the {units} units remembers. <b>Alone</b>: for how long the unit's own loop "
-            "keeps a change. <b>Measured</b>: the lag at which its activity along these data is correlated with itself "
-            "by less than 1/e. A triangle at the upper edge stands for a change that does not die out.",
-        )
+        body += "<h3>Time scales</h3>" + _figure("scales-chart", "medium", _about_scales(given.time_scales, units))
     return body
+
+
+def _about_scales(scales: TimeScales, units: int) -> str:
+    words = f"How many symbols each of the {units} units remembers."
+    if scales.own is not None:
+        words += (
+            " <b>Alone</b>: for how long the unit's own loop keeps a change; a triangle at the upper edge stands for a "
+            "change that does not die out."
+        )
+    return words + (
+        " <b>Measured</b>: the lag at which its activity along these data is correlated with itself by less than 1/e."
+    )
 
 
 _ALIGNMENTS = [("best", "whichever is closer"), ("start", "starts"), ("end", "ends")]
@@ -182,70 +179,6 @@ _ALIGNMENTS = [("best", "whichever is closer"), ("start", "starts"), ("end", "en
 def _fact(fact: Fact) -> str:
     detail = f"<dd class='detail'>{escape(fact.detail)}</dd>" if fact.detail else ""
     return f"<div><dt>{escape(fact.name)}</dt><dd>{escape(fact.value)}</dd>{detail}</div>"
-
-
-def _comparison_row(row: ComparisonRow, symbols: int | None, reference: float | None, best: float | None) -> str:
-    is_true = row.group == "true model"
-    over = "" if reference is None or is_true else f"{row.bits - reference:,.1f}"
-    cells = [_number(row.bits)]
-    cells += [f"{row.bits / symbols:.4f}"] if symbols else []
-    cells += [
-        over if over not in ("0.0", "-0.0") else "",
-        _optional(row.seconds, ",.1f"),
-        _optional(row.parameters, ",d"),
-    ]
-    kind = ' class="true"' if is_true else ' class="best"' if row.bits == best else ""
-    detail = f"<span class='detail'>{escape(row.detail)}</span>" if row.detail else ""
-    name = f'<th scope="row">{escape(row.name)}{detail}</th>'
-    return f"<tr{kind}>{name}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _sequences(given: Surprise) -> str:
-    """The sequences that cost most for each of their symbols."""
-    lengths = np.diff(given.starts)
-    totals = np.add.reduceat(given.bits, given.starts[:-1]) * (lengths > 0)
-    mean = totals / np.maximum(lengths, 1)
-    rows = []
-    for which in np.argsort(-mean, kind="stable")[:_MOST_SEQUENCES]:
-        name = given.names[which] if given.names is not None else f"sequence {which}"
-        rows.append(
-            f'<tr><th scope="row">{escape(str(name))}</th><td>{mean[which]:.3f}</td><td>{totals[which]:,.1f}</td>'
-            f"<td>{lengths[which]:,}</td></tr>"
-        )
-    return (
-        f"<h3>The most surprising of {len(lengths):,} sequences</h3>"
-        '<div class="scroll" tabindex="0" role="region" aria-label="Sequences"><table class="numbers"><thead><tr>'
-        '<th scope="col">sequence</th><th scope="col">bits a symbol</th><th scope="col">bits</th>'
-        f'<th scope="col">symbols</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-    )
-
-
-def _sample(sample: Sample) -> str:
-    pieces = [_sampled(symbol, "given") for symbol in sample.prefix]
-    symbols, position = list(sample.symbols), 0
-    while position < len(symbols) and len(pieces) < _MOST_PIECES:
-        symbol = symbols[position]
-        end = next((k for k in range(position, len(symbols)) if symbols[k] != symbol), len(symbols))
-        run = end - position
-        shown = run if run <= _LONGEST_RUN else 3
-        pieces += [_sampled(symbol, "")] * shown
-        if shown < run:
-            pieces.append(f'<span class="more"> ⋯ {run - 6:,} more ⋯ </span>')
-            pieces += [_sampled(symbol, "")] * 3
-        position = end
-    if position < len(symbols):
-        pieces.append('<span class="unseen"> …</span>')
-    return (" " if sample.separate else "").join(pieces) or '<span class="unseen">(empty)</span>'
-
-
-def _sampled(symbol: str, kind: str) -> str:
-    if symbol == NEWLINE:
-        return f'<span class="unseen">{NEWLINE}</span><br>'
-    # Marks in place of spaces and unseen characters stay in the background; a line may break behind them.
-    faint = symbol in "·⇥␍" or symbol.startswith(("U+", "\\x"))
-    names = " ".join(name for name in (kind, "unseen" if faint else "") if name)
-    text = f'<span class="{names}">{escape(symbol)}</span>' if names else escape(symbol)
-    return text + "<wbr>" if faint else text
 
 
 def _figure(name: str, size: str, caption: str) -> str:
@@ -278,14 +211,6 @@ def _zoom(name: str) -> str:
         )
         + f'<output id="{name}-range"></output></div>'
     )
-
-
-def _number(value: float) -> str:
-    return f"{value:,.1f}" if np.isfinite(value) else "∞"
-
-
-def _optional(value: float | int | None, form: str) -> str:
-    return "" if value is None else format(value, form)
 
 
 def _bits(value: float) -> str:

@@ -48,7 +48,7 @@ def correlation_time(activities: np.ndarray, starts: np.ndarray) -> np.ndarray:
     longest = max(int(np.diff(starts).max()) // 2, 1)
     total = np.zeros((longest + 1, activities.shape[1]))
     pairs = np.zeros(longest + 1)
-    for begin, end in pairwise(starts):
+    for begin, end in pairwise(np.unique(starts)):
         lags = min(longest + 1, int(end - begin))
         # Transforms of twice the length, so that the end does not run into the beginning.
         size = 1 << (2 * int(end - begin)).bit_length()

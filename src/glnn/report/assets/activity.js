@@ -48,7 +48,7 @@ class ActivityChart {
     this.scale = make("span", { className: "item" });
     byId("activity-key").prepend(this.scale);
     // Ramps are seen from afar; anything else where the symbols can be read.
-    this.view.set(0, units.start === "ramp" ? this.codes.length : narrow() ? 28 : 84);
+    this.view.set(0, units.start === "ramp" ? this.codes.length : TimeView.readable(this.chart));
     redrawOnTurn(() => this.show());
   }
 

@@ -130,7 +130,7 @@ class Graph {
 
 function showWriting(weights, units) {
   const order = units.orders[units.start], values = unpack(weights.writing), width = weights.written.length;
-  const names = weights.written.map((code) => plotText(symbols[code]));
+  const names = weights.written.map((code) => plotText(shortened(symbols[code])));
   const z = order.map((unit) => Array.from(values.subarray((unit + 1) * width, (unit + 2) * width)));
   const largest = Graph.largest(values.subarray(width));
   function show() {

@@ -8,7 +8,7 @@ function showLearning(learning) {
 
   const rates = [...learning.writingRate, ...learning.transitionRate].filter((rate) => rate !== null);
   // Every power of ten, or every second or third one when there are many.
-  const rateTicks = Math.max(1, Math.ceil(Math.log10(Math.max(...rates) / Math.min(...rates)) / 4));
+  const decades = Math.log10(Math.max(...rates) / Math.min(...rates)), rateTicks = decades < 1.5 ? "D2" : Math.ceil(decades / 4);
 
   const line = (name, x, y, colour, on, dash) => ({
     type: "scatter", mode: "lines", name, x, y, yaxis: on, line: { color: colour, width: 2, dash }, connectgaps: false,

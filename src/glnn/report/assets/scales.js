@@ -26,7 +26,7 @@ function showScales(scales, units) {
         title: titled("unit, by measured time scale"), tickvals: x, ticktext: order.map(String), fixedrange: true, showgrid: false,
         showticklabels: units.number <= (narrow() ? 20 : 48), range: [-0.8, units.number - 0.2], tickangle: 0,
       }),
-      yaxis: axis({ type: "log", title: titled("symbols"), tickformat: "~s", dtick: logTicks(known), fixedrange: true }),
+      yaxis: axis({ type: "log", title: titled("symbols"), tickformat: ",~g", dtick: logTicks(known), fixedrange: true }),
     }));
   }
   redrawOnTurn(show);

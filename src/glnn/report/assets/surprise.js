@@ -34,7 +34,7 @@ class Reading {
         t += 1;
         written += 1;
       }
-      if (symbols[code] === "⏎" && nodes.length) nodes.push(document.createTextNode("\n"));
+      if (symbols[code] === "⏎" || symbols[code] === "⟨end⟩") nodes.push(document.createTextNode("\n"));
     }
     this.pane.replaceChildren(...nodes);
     const marked = this.pane.querySelector(".here");
@@ -73,6 +73,10 @@ class SurpriseChart {
     this.place = given.places[0] ?? null;
     symbolKey("surprise-key");
     this.listPlaces();
+    byId("surprise").addEventListener("click", (event) => {
+      const { begin, end } = event.target.dataset;
+      if (begin !== undefined) this.look(Number(begin), Number(end));
+    });
     this.view.set(0, given.length);
     redrawOnTurn(() => this.show());
   }
@@ -81,7 +85,7 @@ class SurpriseChart {
   resolve() {
     const { view, given } = this;
     if (view.high > given.full) return this.resolveCoarsely();
-    const { edges, width } = view.bins(1500);
+    const { edges, width } = view.bins(2400);
     const x = [], mean = [], most = [];
     for (let k = 0; k + 1 < edges.length; k++) {
       let sum = 0, largest = 0;
@@ -162,23 +166,25 @@ class SurpriseChart {
     }
   }
 
+  look(begin, end) {
+    this.view.set(begin, end);
+    byId("surprise").scrollIntoView();
+  }
+
   listPlaces() {
     const list = byId("places");
     this.given.places.forEach((place) => {
-      const at = place.position - place.begin, text = (codes) => codes.map((code) => symbols[code]).join(this.reading.apart ? " " : "");
-      const around = make("span", { className: "around" });
-      around.append(
-        text(place.codes.slice(Math.max(at - 12, 0), at)) + (this.reading.apart ? " " : ""),
-        make("b", { textContent: symbols[place.codes[at]] }),
-        (this.reading.apart ? " " : "") + text(place.codes.slice(at + 1, at + 13)),
-      );
+      const at = place.position - place.begin, gap = this.reading.apart ? " " : "";
+      const text = (codes) => make("span", { textContent: gap + codes.map((code) => symbols[code]).join(gap) + gap });
+      const around = make("span", { className: "around" }, text(place.codes.slice(Math.max(at - 12, 0), at)),
+        make("b", { textContent: symbols[place.codes[at]] }), text(place.codes.slice(at + 1, at + 13)));
       const button = make("button", { type: "button" },
         make("span", { className: "bits", textContent: place.bits[at] === null ? "∞ bits" : `${place.bits[at].toFixed(1)} bits` }),
         make("span", { className: "where", textContent: `at ${count(place.position)}` }), around);
       button.addEventListener("click", () => {
         this.place = place;
-        this.view.set(place.position - 30, place.position + 30);
-        byId("surprise").scrollIntoView();
+        const half = Math.min(30, TimeView.readable(this.chart) / 2);
+        this.look(place.position - half, place.position + half);
       });
       list.append(make("li", {}, button));
     });

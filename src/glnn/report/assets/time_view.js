@@ -1,5 +1,11 @@
 // A window on a long sequence: which positions are in view, the buttons that move it, and the symbols on the axis.
 
+// Names of symbols on an axis take no more room than this.
+function shortened(text, most = 16) {
+  const letters = Array.from(text);
+  return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : text;
+}
+
 class TimeView {
   constructor(name, length, show) {
     Object.assign(this, { name, length, show, low: 0, high: length });
@@ -55,12 +61,18 @@ class TimeView {
     chart.on("plotly_doubleclick", () => this.set(0, this.length));
   }
 
+  // How many symbols can be written under a chart.
+  static readable(chart) {
+    const long = symbols.some((text) => Array.from(text).length > 1);
+    return Math.floor((chart.clientWidth - (narrow() ? 60 : 80)) / (long ? 17 : 10.5));
+  }
+
   // Ticks: the symbols themselves when all of them fit, positions otherwise.
   axis(chart, codeAt, title) {
     const width = chart.clientWidth - (narrow() ? 60 : 80);
     const shown = axis({ range: [this.low - 0.5, this.high - 0.5], title: titled(title), showgrid: false });
     const positions = Array.from({ length: Math.min(this.count, 400) }, (_, k) => this.low + k);
-    const texts = this.count <= 400 ? positions.map((t) => symbols[codeAt(t)] ?? "") : [];
+    const texts = this.count <= 400 ? positions.map((t) => shortened(symbols[codeAt(t)] ?? "")) : [];
     const longest = Math.max(...texts.map((text) => Array.from(text).length), 0);
     if (this.count <= 400 && this.count * 10.5 <= width && (longest === 1 || this.count * 17 <= width)) {
       const upright = longest * 8 * this.count <= width;

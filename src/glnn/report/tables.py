@@ -1,0 +1,113 @@
+"""What the page writes as text: the table of a comparison, the most surprising sequences, samples."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from glnn.report.labels import NEWLINE, label
+from glnn.report.page_data import Comparison, ComparisonRow, Sample, Surprise
+from glnn.sequences.special import END
+
+_MOST_SEQUENCES = 12
+_MOST_PIECES = 700
+_LONGEST_RUN = 16
+
+
+def comparison_table(given: Comparison) -> str:
+    """Rows from the fewest bits to the most, and how many more than the true model, or than the best."""
+    rows = sorted(given.rows, key=lambda row: row.bits)
+    true = next((row.bits for row in rows if row.group == "true model"), None)
+    best = next((row.bits for row in rows if row.group != "true model"), None)
+    heads = ["model", "bits"]
+    heads += ["bits a symbol"] if given.symbols else []
+    heads += ["over the best" if true is None else "over the true model", "CPU s", "parameters"]
+    body = [_comparison_row(row, given.symbols, best if true is None else true, best) for row in rows]
+    return _table("Comparison", heads, body)
+
+
+def sequence_table(given: Surprise) -> str:
+    """The sequences that cost most for each of their symbols."""
+    number = len(given.starts) - 1
+    owner = np.repeat(np.arange(number), np.diff(given.starts))
+    totals = np.bincount(owner, weights=given.bits, minlength=number)
+    predicted = np.bincount(owner, weights=given.mask, minlength=number).astype(np.int64)
+    mean = totals / np.maximum(predicted, 1)
+    rows = []
+    for which in np.argsort(-mean, kind="stable")[:_MOST_SEQUENCES]:
+        name = given.names[which] if given.names is not None else f"sequence {which}"
+        link = f'class="link" data-begin="{given.starts[which]}" data-end="{given.starts[which + 1]}"'
+        rows.append(
+            f'<tr><th scope="row"><button type="button" {link}>{escape(str(name))}</button></th>'
+            f"<td>{_number(mean[which], 3)}</td><td>{_number(totals[which])}</td><td>{predicted[which]:,}</td></tr>"
+        )
+    table = _table("Sequences", ["sequence", "bits a symbol", "bits", "symbols"], rows)
+    return f"<h3>The most surprising of {number:,} sequences</h3>{table}"
+
+
+def sample_text(sample: Sample) -> str:
+    """The symbols, long runs of one symbol told by their length."""
+    pieces = [_sampled(symbol, "given") for symbol in sample.prefix]
+    symbols, position = list(sample.symbols), 0
+    while position < len(symbols) and len(pieces) < _MOST_PIECES:
+        symbol = symbols[position]
+        end = next((k for k in range(position, len(symbols)) if symbols[k] != symbol), len(symbols))
+        run = end - position
+        shown = run if run <= _LONGEST_RUN else 3
+        pieces += [_sampled(symbol, "")] * shown
+        if shown < run:
+            pieces.append(f'<span class="more"> ⋯ {run - 6:,} more ⋯ </span>')
+            pieces += [_sampled(symbol, "")] * 3
+        position = end
+    if position < len(symbols):
+        pieces.append('<span class="unseen"> …</span>')
+    if not pieces:
+        return '<span class="unseen">(empty)</span>'
+    if not sample.separate:
+        return "".join(pieces)
+    # Names of several words need more between them than a space.
+    between = '<span class="unseen"> → </span>' if any(" " in symbol for symbol in symbols) else " "
+    return between.join(pieces).replace(f"<br>{between}", "<br>")
+
+
+def _comparison_row(row: ComparisonRow, symbols: int | None, reference: float | None, best: float | None) -> str:
+    is_true = row.group == "true model"
+    over = "" if reference is None or is_true else _number(row.bits - reference)
+    cells = [_number(row.bits)]
+    cells += [_number(row.bits / symbols, 4)] if symbols else []
+    cells += [
+        over if over not in ("0.0", "-0.0") else "",
+        _optional(row.seconds, ",.1f"),
+        _optional(row.parameters, ",d"),
+    ]
+    kind = ' class="true"' if is_true else ' class="best"' if row.bits == best else ""
+    detail = f"<span class='detail'>{escape(row.detail)}</span>" if row.detail else ""
+    name = f'<th scope="row">{escape(row.name)}{detail}</th>'
+    return f"<tr{kind}>{name}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _sampled(symbol: str, kind: str) -> str:
+    if symbol in (NEWLINE, label(END)):
+        return f'<span class="unseen">{symbol}</span><br>'
+    # Marks in place of spaces and unseen characters stay in the background; a line may break behind them.
+    faint = symbol in "·⇥␍" or symbol.startswith(("U+", "\\x"))
+    names = " ".join(name for name in (kind, "unseen" if faint else "") if name)
+    text = f'<span class="{names}">{escape(symbol)}</span>' if names else escape(symbol)
+    return text + "<wbr>" if faint else text
+
+
+def _number(value: float, digits: int = 1) -> str:
+    return f"{value:,.{digits}f}" if np.isfinite(value) else "∞"
+
+
+def _optional(value: float | int | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _table(name: str, heads: list[str], rows: list[str]) -> str:
+    cells = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table class="numbers">'
+        f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
