@@ -41,7 +41,7 @@ METHODS = [
 ]
 
 
-def settings(which: str) -> list[dict[str, Any]]:
+def settings(which: str, model: str = "glnn") -> list[dict[str, Any]]:
     """The runs of a study."""
     common = {"study": which, "model": "glnn", "output_metric": "qdh", "metric": "rbpm"}
     if which == "music":
@@ -64,7 +64,6 @@ def settings(which: str) -> list[dict[str, Any]]:
             "output_metric": output_metric,
             "metric": metric,
         }
-        for model in ("glnn", "gnn", "rnn")
         for seed in range(3)
         for source, degree in DEGREES.items()
         for output_metric, metric in METHODS
@@ -133,13 +132,15 @@ def table() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("study", choices=["music", "anbn", "insertions", "methods", "table"])
-    which = parser.parse_args().study
+    parser.add_argument("--model", choices=["glnn", "gnn", "rnn"], default="glnn", help="of the study of methods")
+    parser.add_argument("--reverse", action="store_true", help="begin at the end, for a second process")
+    options = parser.parse_args()
+    which = options.study
     if which == "table":
         return table()
     RESULTS.parent.mkdir(exist_ok=True)
-    done = read()
-    for setting in settings(which):
-        if any(setting.items() <= line.items() for line in done):
+    for setting in settings(which, options.model)[:: -1 if options.reverse else 1]:
+        if any(setting.items() <= line.items() for line in read()):
             continue
         result = run(setting)
         with RESULTS.open("a") as out:

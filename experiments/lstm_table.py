@@ -43,7 +43,7 @@ METHODS = {
     "QDH+RUOP": ("qdh", "ruop"),
     "QDH+RBPM": ("qdh", "rbpm"),
 }
-UNITS, SEEDS, DEGREE, BUDGET = (16, 32), (0, 1, 2), 3, 30.0
+UNITS, SEEDS, DEGREE, BUDGET = (16,), (0, 1, 2), 3, 30.0
 # Table "fig:res" of the paper: the best over the sizes tried, 30 / 10 / 10 minutes a run on a core of 2012.
 PAPER = {"plain": (20073.1, 8796.1, 139.8), "DH+FB": (11843.1, 5590.9, 101.7)}
 

@@ -135,9 +135,7 @@ def test_hessian_terms_are_second_derivatives(model):
     h_ii, h_0i = naive.hessian(net, params, data)
     epsilon = naive.damping_w(data, SYMBOLS)
     for i, y in np.ndindex(UNITS + 1, SYMBOLS):
-        up, down = (
-            naive.gradient_w(net, naive.displaced(params, "w", (i, y), d), data) for d in (STEP, -STEP)
-        )
+        up, down = (naive.gradient_w(net, naive.displaced(params, "w", (i, y), d), data) for d in (STEP, -STEP))
         second = -(up - down) / (2 * STEP)
         assert h_ii[i, y] == pytest.approx(second[i, y] + epsilon[y], rel=1e-6)
         if i != 0:
@@ -251,9 +249,7 @@ def test_frequency_adjusted_divides_by_how_often_a_symbol_is_read(model):
     read = np.concatenate([np.asarray(x) for x in data.sequences])
     share = [float(np.mean(read == y)) for y in range(SYMBOLS)]
     if model == "rnn":
-        divisor = [
-            share[index] if kind == "rho" else 1.0 for kind, index, _ in naive.rnn_parameters(net, SYMBOLS)
-        ]
+        divisor = [share[index] if kind == "rho" else 1.0 for kind, index, _ in naive.rnn_parameters(net, SYMBOLS)]
     elif model.startswith("vector"):
         power = np.mean(np.concatenate(data.inputs) ** 2, axis=0)
         divisor = [power[k] for _, _, k in naive.vector_parameters(net, COMPONENTS)]
@@ -276,9 +272,7 @@ def test_root_mean_square_is_over_the_dummy_gradients(model):
     direction = naive.transition_direction(net, params, data, "rms")[key]
     nonzero = squares > 1e-12
     assert nonzero.any()
-    np.testing.assert_allclose(
-        direction[nonzero], (G / np.sqrt(squares / times + (~nonzero)))[nonzero], rtol=1e-4
-    )
+    np.testing.assert_allclose(direction[nonzero], (G / np.sqrt(squares / times + (~nonzero)))[nonzero], rtol=1e-4)
     assert not direction[~nonzero].any()
 
 
@@ -343,9 +337,7 @@ def test_a_weight_of_two_is_the_sequence_twice(model):
         naive.gradient_transition,
         naive.gradient_start,
     ):
-        np.testing.assert_allclose(
-            statistic(net, params, weighted), statistic(net, params, twice), rtol=1e-12
-        )
+        np.testing.assert_allclose(statistic(net, params, weighted), statistic(net, params, twice), rtol=1e-12)
     for metric in ("ruop", "rbpm"):
         one, other = (naive.metric_blocks(net, params, each, metric) for each in (weighted, twice))
         for j in range(UNITS):

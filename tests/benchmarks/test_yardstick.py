@@ -22,9 +22,7 @@ from benchmarks.plain.problems import Parameters, perturbed_start
 from glnn.network.graph import Graph, random_graph
 from glnn.sequences import Alphabet, Encoded
 
-pytestmark = pytest.mark.skipif(
-    not compiler.available(), reason="the C++ yardstick needs g++, none is in PATH"
-)
+pytestmark = pytest.mark.skipif(not compiler.available(), reason="the C++ yardstick needs g++, none is in PATH")
 
 UNITS, DEGREE, LETTERS = 5, 3, 4
 

@@ -10,9 +10,7 @@ from .forward import forward
 from .problem import Data, Network, OneSequence, Parameters, each_sequence, edges
 
 
-def hmm_probabilities(
-    start: np.ndarray, transition: np.ndarray, emission: np.ndarray, x: list[int]
-) -> np.ndarray:
+def hmm_probabilities(start: np.ndarray, transition: np.ndarray, emission: np.ndarray, x: list[int]) -> np.ndarray:
     """P(x_t = y | x_0 … x_{t-1}) as (T, A), by the recursion over P(x_0 … x_{t-1}, z_t = i).
 
     `start` (n,) is the law of z_0; rows of `transition` (n, n) and `emission` (n, A) those of z_{t+1}, x_t.

@@ -48,9 +48,7 @@ def test_initial_glnn_has_its_fixed_point_its_time_scale_and_no_drift():
     nu_tilde = naive.frequencies(data, SYMBOLS)
     assert naive.time_scales(UNITS) == pytest.approx([1 / 2, 1 / 3, 1 / 4])
     for j, mu in enumerate(naive.time_scales(UNITS)):
-        constant, *others = [
-            (i, params["tau"][:, e]) for e, (i, target) in enumerate(naive.edges(net)) if target == j
-        ]
+        constant, *others = [(i, params["tau"][:, e]) for e, (i, target) in enumerate(naive.edges(net)) if target == j]
         beta = float(np.dot(nu_tilde, constant[1]))
         V = float(params["V0"][j])
         assert beta == pytest.approx(-math.sqrt(0.5 * (0.5 - mu)), abs=1e-14)
@@ -114,9 +112,7 @@ def test_only_the_invariant_directions_agree_between_tanh_and_logistic(model, me
     other, changed = net._replace(activation="logistic"), naive.tanh_to_logistic(params, net)
     key, damping = naive.transition_key(params), 1e-11
     direction = naive.transition_direction(net, params, data, method, damping)
-    expected = naive.tanh_to_logistic(
-        params | direction, net
-    )  # linear: it changes a step as it does a parameter
+    expected = naive.tanh_to_logistic(params | direction, net)  # linear: it changes a step as it does a parameter
     found = naive.transition_direction(other, changed, data, method, damping)
     invariant = method in ("ruop", "rbpm", "qdruop", "qdrbpm")
     for name in (key, "V0"):

@@ -112,9 +112,7 @@ def backpropagated_norms(net: Network, params: Parameters, sequence: OneSequence
     return norms
 
 
-def unfolded_metric_blocks(
-    net: Network, params: Parameters, data: Data, metric: str
-) -> list[list[np.ndarray]]:
+def unfolded_metric_blocks(net: Network, params: Parameters, data: Data, metric: str) -> list[list[np.ndarray]]:
     """`eq:rmetric`: the unfolded network's metric summed over time; as `metric_blocks`, not damped."""
     norms_of = {"ruop": outer_product_norms, "rbpm": backpropagated_norms}[metric]
     places = [parameters_into(net, params, j) for j in range(net.units)]
