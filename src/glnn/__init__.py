@@ -21,6 +21,7 @@ _HOME = {
     "Alphabet": "glnn.sequences",
     "Encoded": "glnn.sequences",
     "InputError": "glnn.sequences",
+    "ModelFileError": "glnn.training.storage",
     "Sequences": "glnn.sequences",
     "encode": "glnn.sequences",
     "mask_after": "glnn.sequences",
@@ -39,6 +40,7 @@ __all__ = [
     "ContextTree",
     "Encoded",
     "InputError",
+    "ModelFileError",
     "Sequences",
     "__version__",
     "encode",
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
         read_file,
         read_mask,
     )
+    from glnn.training.storage import ModelFileError
 
 
 def __getattr__(name: str) -> Any:

@@ -21,6 +21,7 @@ def make(name: str, **parameters: Any) -> SequenceModel:
         parameters = {"depth": 4, **parameters}
     else:
         parameters = {"units": 5, "degree": 3, "budget": "6 steps", "random_state": 0, **parameters}
+        parameters = {"validation_fraction": 0.1, **parameters}
     return MODELS[name](verbose=0, **parameters)
 
 

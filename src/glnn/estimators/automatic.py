@@ -1,6 +1,7 @@
-"""Sizes left to `fit`: units, edges from each unit, random starts, from the data and the budget.
+"""What is left to `fit`: units, edges from each unit, random starts, how much to hold out.
 
-Nothing is timed here, so that the same data and budget give the same network on every machine.
+Chosen from the data and the budget by rules that `docs/estimators.md` gives with their reasons. Nothing is timed, so
+that the same data and the same budget make the same network on every machine.
 """
 
 from __future__ import annotations
@@ -8,7 +9,20 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
+from glnn.sequences import Encoded
 from glnn.training.budget import Budget
+
+SECONDS = 60.0
+"""What a budget in steps or passes counts as."""
+FEWEST_STEPS = 120
+STEPS_FOR_A_START = 250
+MOST_STARTS = 6
+UNITS = (24, 64)
+HELD_OUT = (0.1, 0.3)
+HELD_OUT_BITS = 300.0
+HELD_OUT_SYMBOLS = 50_000
 
 
 class Size(NamedTuple):
@@ -19,14 +33,46 @@ class Size(NamedTuple):
     restarts: int
 
 
+def step_seconds(units: int, alphabet_size: int, symbols: int) -> float:
+    """CPU seconds of a step, about: measured on one core of today, for degrees around √(2A)."""
+    return 1e-9 * symbols * (200.0 + 16.0 * alphabet_size + units * (45.0 + 0.7 * alphabet_size))
+
+
 def choose_size(
     units: int | str, degree: int | str, restarts: int | str, symbols: int, alphabet_size: int, budget: Budget
 ) -> Size:
-    """Fill in what is "auto": `symbols` is the length of the training data."""
+    """Fill in what is "auto", for training data of so many symbols."""
+    seconds = SECONDS if budget.seconds is None else budget.seconds
     if not isinstance(units, int):
-        units = 16
+        units = min(max(UNITS[0], round(8.0 * math.sqrt(alphabet_size))), UNITS[1])
+        while units > UNITS[0] and FEWEST_STEPS * step_seconds(units, alphabet_size, symbols) > seconds:
+            units -= 1
     if not isinstance(degree, int):
-        degree = math.ceil(math.sqrt(2 * alphabet_size))
+        degree = math.ceil(math.sqrt(2.0 * alphabet_size))
+    steps = seconds / step_seconds(units, alphabet_size, symbols)
     if not isinstance(restarts, int):
-        restarts = 1
+        restarts = 1 if budget.seconds is None else min(max(1, round(steps / STEPS_FOR_A_START)), MOST_STARTS)
     return Size(units, min(degree, units), restarts)
+
+
+def held_out_fraction(data: Encoded) -> float:
+    """A tenth, more of data that tell little, less of very long ones.
+
+    What data tell is measured in bits of a first-order model; a choice among parameters needs some hundreds.
+    """
+    least, most = HELD_OUT
+    bits = max(_first_order_bits(data), 1.0)
+    return min(max(least, min(HELD_OUT_BITS / bits, most)), max(HELD_OUT_SYMBOLS / data.codes.size, 1e-3))
+
+
+def _first_order_bits(data: Encoded) -> float:
+    """Σ log2 n(x) / n(x, y) over the pairs of neighbours x y where y is to be predicted."""
+    A = len(data.alphabet)
+    follows = np.ones(data.codes.size, bool)
+    follows[data.starts[:-1]] = False
+    follows &= data.mask
+    places = np.flatnonzero(follows)
+    pairs = data.codes[places - 1].astype(np.int64) * A + data.codes[places]
+    counts = np.unique(pairs, return_counts=True)
+    befores = np.bincount(counts[0] // A, counts[1], minlength=A)
+    return float(np.sum(counts[1] * np.log2(befores[counts[0] // A] / counts[1])))

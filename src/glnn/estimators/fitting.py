@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from glnn.estimators.automatic import Size, choose_size
+from glnn.estimators.automatic import Size, choose_size, held_out_fraction
 from glnn.estimators.restarts import Run, race, seeds
 from glnn.models import Model
 from glnn.network import Graph, random_graph
@@ -37,7 +37,7 @@ class Plan:
     budget: Budget
     settings: Settings
     seed: int
-    validation_fraction: float
+    validation_fraction: float | str
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,12 @@ class Watch:
         return Trainer
 
 
-def split(data: Encoded, validation: Encoded | None, fraction: float) -> Split:
+def split(data: Encoded, validation: Encoded | None, fraction: float | str) -> Split:
     """The given validation data, or the end of the data; nothing when there is too little to hold out."""
     if validation is not None or fraction == 0.0:
         return Split(data, validation, False, 0)
+    if isinstance(fraction, str):
+        fraction = held_out_fraction(data)
     try:
         train, tail, continues = hold_out(data, fraction)
     except ValueError:

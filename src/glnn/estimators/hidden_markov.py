@@ -11,7 +11,7 @@ import numpy as np
 from glnn.baselines.hmm import EMStep, HiddenMarkovModel, first_positions, fit_hmm, initial_hmm
 from glnn.estimators import fitting
 from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.parameters import integer, number, seed
+from glnn.estimators.parameters import integer, number, number_or, seed
 from glnn.estimators.reading import Reader
 from glnn.estimators.restarts import seeds
 from glnn.estimators.smoothing import Smoothed
@@ -62,7 +62,7 @@ class HMM(SequenceModel):
         restarts: int | str = "auto",
         tolerance: float = 1e-7,
         smoothing: float | str = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | str = "auto",
         end: bool = True,
         unknown: str = "error",
         alphabet: Any = None,
@@ -101,9 +101,8 @@ class HMM(SequenceModel):
         restarts = integer("restarts", self.restarts, 1, word="auto")
         restarts = 1 if restarts == "auto" else restarts
         tolerance = number("tolerance", self.tolerance, 0.0)
-        if self.smoothing != "auto":
-            number("smoothing", self.smoothing, 0.0, 1.0)
-        fraction = number("validation_fraction", self.validation_fraction, 0.0, 1.0)
+        smoothing = number_or("auto", "smoothing", self.smoothing, 0.0, 1.0)
+        fraction = number_or("auto", "validation_fraction", self.validation_fraction, 0.0, 1.0)
         first_seed = seed("random_state", self.random_state)
         given = self._given(data, validation, mask, validation_mask)
         parts = fitting.split(given.data, given.validation, fraction)
@@ -113,7 +112,7 @@ class HMM(SequenceModel):
         runs = self._train(parts, units, degree, seeds(first_seed, restarts), budget, tolerance, tuple(callbacks))
         best = max(runs, key=lambda run: run.score)
         self.alphabet_ = given.alphabet
-        self.smoothing_ = 1.0 / (parts.train.codes.size + 2.0) if self.smoothing == "auto" else float(self.smoothing)
+        self.smoothing_ = 1.0 / (parts.train.codes.size + 2.0) if isinstance(smoothing, str) else smoothing
         self.degree_ = min(degree, units)
         self.history_, self.seconds_ = best.history, best.seconds
         self.steps_ = self.passes_ = best.history[-1]["step"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from glnn.estimators import fitting, network_file
 from glnn.estimators.base import Given, SequenceModel, Trace
-from glnn.estimators.parameters import choice, integer, number, seed
+from glnn.estimators.parameters import choice, integer, number, number_or, seed
 from glnn.estimators.reading import Reader
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
 from glnn.models import Model, Params
@@ -54,7 +54,8 @@ class Network(SequenceModel):
     batch_size: sequences in a step; None takes all of them.
     sequence_weights: "length" counts every symbol alike, "equal" every sequence.
     patience: stop after this many steps without a better validation score.
-    validation_fraction: how much of the data is held out when `fit` is given no validation data; 0 for nothing.
+    validation_fraction: how much of the data is held out when `fit` is given no validation data; 0 for nothing, "auto"
+    for a tenth, or more of data that tell little.
     end: learn where sequences end, when there are several.
     unknown: "error", or "escape" to give symbols first met later a small probability.
     alphabet: every symbol that can occur, when more are known than are seen.
@@ -89,7 +90,7 @@ class Network(SequenceModel):
         batch_size: int | None = None,
         sequence_weights: str = "length",
         patience: int | None = None,
-        validation_fraction: float = 0.1,
+        validation_fraction: float | str = "auto",
         end: bool = True,
         unknown: str = "error",
         alphabet: Any = None,
@@ -127,7 +128,7 @@ class Network(SequenceModel):
     ) -> Self:
         """Learn from one or several sequences of any accepted kind.
 
-        Without `validation` the last tenth (`validation_fraction`) of the data is held out, to keep the parameters that
+        Without `validation` the end of the data is held out (`validation_fraction`), to keep the parameters that
         predict it best. `mask` says what is to be predicted. Each callback is called with a `StepInfo` and the
         `Trainer` after every step and stops the training by returning True; so does Ctrl-C. The best model is kept.
         """
@@ -184,7 +185,7 @@ class Network(SequenceModel):
             budget=parse_budget(self.budget),
             settings=settings,
             seed=seed("random_state", self.random_state),
-            validation_fraction=number("validation_fraction", self.validation_fraction, 0.0, 1.0),
+            validation_fraction=number_or("auto", "validation_fraction", self.validation_fraction, 0.0, 1.0),
         )
 
     def _units(self) -> int | str:

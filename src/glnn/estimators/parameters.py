@@ -42,6 +42,16 @@ def number(name: str, value: Any, low: float, high: float = math.inf, open_low: 
     raise InputError(f"{name} is {value!r}: it must be a number, {above}{below}")
 
 
+def number_or(word: str, name: str, value: Any, low: float, high: float) -> float | str:
+    """A finite number from `low` and below `high`, or a word."""
+    if isinstance(value, str) and value == word:
+        return word
+    try:
+        return number(name, value, low, high)
+    except InputError as error:
+        raise InputError(f"{error}, or {word!r}") from None
+
+
 def flag(name: str, value: Any) -> bool:
     """True or False."""
     if isinstance(value, bool | np.bool_):

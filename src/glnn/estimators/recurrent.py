@@ -28,7 +28,7 @@ class _SymbolAsInput(Network):
         batch_size: int | None = None,
         sequence_weights: str = "length",
         patience: int | None = None,
-        validation_fraction: float = 0.1,
+        validation_fraction: float | str = "auto",
         end: bool = True,
         unknown: str = "error",
         alphabet: Any = None,

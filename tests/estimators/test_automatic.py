@@ -1,0 +1,83 @@
+"""Sizes chosen from data and budget, and how much is held out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from glnn.estimators import GLNN
+from glnn.estimators.automatic import choose_size, held_out_fraction, step_seconds
+from glnn.sequences import encode
+from glnn.sources import get
+from glnn.training.budget import Budget, parse_budget
+
+pytestmark = pytest.mark.small
+
+MINUTE = parse_budget("60s")
+
+
+@pytest.mark.parametrize("symbols", [1_000, 60_000, 3_000_000])
+@pytest.mark.parametrize("alphabet_size", [2, 14, 67, 256, 20_000])
+@pytest.mark.parametrize("budget", [Budget(seconds=0.1), MINUTE, Budget(seconds=1e5), Budget(steps=10)])
+def test_sizes_stay_within_reason(symbols: int, alphabet_size: int, budget: Budget) -> None:
+    size = choose_size("auto", "auto", "auto", symbols, alphabet_size, budget)
+    assert 24 <= size.units <= 64 and 1 <= size.degree <= size.units and 1 <= size.restarts <= 6
+    affordable = budget.seconds is None or 120 * step_seconds(size.units, alphabet_size, symbols) <= budget.seconds
+    assert affordable or size.units == 24
+
+
+def test_what_is_given_is_taken() -> None:
+    assert choose_size(7, 3, 2, 1000, 5, MINUTE) == (7, 3, 2)
+    assert choose_size(7, 30, 2, 1000, 5, MINUTE).degree == 7
+
+
+def test_larger_budgets_make_larger_networks_then_more_starts() -> None:
+    sizes = [choose_size("auto", "auto", "auto", 100_000, 67, Budget(seconds=s)) for s in (5, 60, 600, 6000)]
+    units, restarts = [size.units for size in sizes], [size.restarts for size in sizes]
+    assert units == sorted(units) and units[0] == 24 < units[-1] == 64
+    assert restarts == sorted(restarts) and restarts[0] == 1 and restarts[-1] == 6
+
+
+def test_the_degree_is_the_papers() -> None:
+    for alphabet_size, degree in ((3, 3), (14, 6), (67, 12)):
+        assert choose_size("auto", "auto", "auto", 1000, alphabet_size, MINUTE).degree == degree
+
+
+def test_a_tenth_is_held_out_of_data_that_tell_enough() -> None:
+    data = encode(get("music").sample(None, 0).text)
+    assert held_out_fraction(data) == 0.1
+
+
+def test_more_is_held_out_of_data_that_tell_little() -> None:
+    data = encode(get("anbn").sample(None, 0).text)
+    # Ten times a → b and b → newline, each about log2 of the length of a run.
+    assert held_out_fraction(data) == 0.3
+    assert held_out_fraction(encode("ab" * 500)) == 0.3
+
+
+def test_held_out_bits_by_hand() -> None:
+    # After a: 300 times b, 300 times c; after b and c always a: 600 bits, so half of them are wanted, at most 30 %.
+    text = "abac" * 300
+    assert held_out_fraction(encode(text)) == 0.3
+    assert held_out_fraction(encode(text * 2)) == pytest.approx(300 / 1200, rel=0.01)
+    # Only half of the choices are to be predicted.
+    mask = np.zeros(len(text) * 2, bool)
+    mask[: len(text)] = True
+    assert held_out_fraction(encode(text * 4, mask=np.tile(mask, 2))) == pytest.approx(0.25, rel=0.01)
+
+
+def test_long_data_hold_out_no_more_than_is_needed() -> None:
+    data = encode(np.random.default_rng(0).integers(0, 4, 2_000_000))
+    assert held_out_fraction(data) * data.codes.size == pytest.approx(50_000)
+
+
+def test_pairs_do_not_cross_the_border_of_two_sequences() -> None:
+    together = held_out_fraction(encode([list("ab") * 40, list("ba") * 40] * 20))
+    assert together == 0.3 and math.isfinite(together)
+
+
+def test_a_text_alone_is_enough() -> None:
+    model = GLNN(budget="2 steps", verbose=0).fit("abracadabra " * 30)
+    assert model.units_ == 24 and model.degree_ == 4 and len(model.restarts_) == 1 and model.held_out_ > 0
