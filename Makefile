@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest test-nojit test-bounds docs bench clean
+.PHONY: help demo test lint pytest test-nojit test-bounds test-browser docs bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -34,6 +34,11 @@ test-nojit: $(VENV)/ready-test  ## the small tests with the kernels as plain Pyt
 # Its own cache: kernels compiled without the check must not answer for those with it.
 test-bounds: $(VENV)/ready-test  ## the small tests with every array index checked
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/kernels-bounds $(BIN)/python -m pytest -m small || test $$? -eq 5
+
+# `make pytest` runs this too and skips it where there is no browser; here that is an error.
+test-browser: $(VENV)/ready-test  ## the page in a real browser, which must be installed
+	@command -v chromedriver >/dev/null || { echo "Chromium and its driver were not found: apt-get install chromium chromium-driver" >&2; exit 1; }
+	$(BIN)/python -m pytest -rs tests/report/test_browser.py
 
 docs: $(VENV)/ready-test  ## the documentation, into site/, warnings as errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

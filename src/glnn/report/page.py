@@ -22,8 +22,8 @@ from glnn.report.sections import chapters, header
 _SCRIPTS = (
     "core.js",
     "time_view.js",
-    "learning.js",
     "comparison.js",
+    "learning.js",
     "surprise.js",
     "activity.js",
     "folds.js",

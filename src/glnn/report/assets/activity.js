@@ -156,4 +156,4 @@ class ActivityChart {
 }
 
 const units = data.inside ? new Units(data.inside) : null;
-if (data.inside) new ActivityChart(data.inside, units);
+if (data.inside) later(() => new ActivityChart(data.inside, units));

@@ -59,6 +59,6 @@ function showCurves(comparison) {
   show();
 }
 if (data.comparison) {
-  showBars(data.comparison);
-  if (byId("comparison-curves")) showCurves(data.comparison);
+  later(() => showBars(data.comparison));
+  if (byId("comparison-curves")) later(() => showCurves(data.comparison));
 }

@@ -108,6 +108,19 @@ function hideChoice(name) {
   byId(name).closest("label").hidden = true;
 }
 
+// Charts are drawn one after the other, so that the first is there before the last is begun.
+const waiting = [];
+const later = (draws) => waiting.push(draws);
+function drawWaiting() {
+  const draws = waiting.shift();
+  if (!draws) {
+    document.documentElement.dataset.drawn = "all";
+    return;
+  }
+  draws();
+  setTimeout(drawWaiting);
+}
+
 // The charts are laid out anew when the window passes the width of the other layout.
 const redraws = [];
 function redrawOnTurn(draws) {

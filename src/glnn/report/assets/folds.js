@@ -70,6 +70,6 @@ class Folds {
 }
 
 if (data.inside) {
-  if (data.inside.folds.length) new Folds(data.inside, units);
+  if (data.inside.folds.length) later(() => new Folds(data.inside, units));
   else byId("folds-part").hidden = true;
 }

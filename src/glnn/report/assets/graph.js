@@ -158,6 +158,6 @@ function showWriting(weights, units) {
 }
 
 if (data.inside && data.inside.weights) {
-  new Graph(data.inside.weights, units);
-  showWriting(data.inside.weights, units);
+  later(() => new Graph(data.inside.weights, units));
+  later(() => showWriting(data.inside.weights, units));
 }

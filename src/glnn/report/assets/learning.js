@@ -54,4 +54,4 @@ function showLearning(learning) {
   redrawOnTurn(show);
   show();
 }
-if (data.learning) showLearning(data.learning);
+if (data.learning) later(() => showLearning(data.learning));

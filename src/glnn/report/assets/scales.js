@@ -32,4 +32,6 @@ function showScales(scales, units) {
   redrawOnTurn(show);
   show();
 }
-if (data.inside && data.inside.timeScales) showScales(data.inside.timeScales, units);
+if (data.inside && data.inside.timeScales) later(() => showScales(data.inside.timeScales, units));
+
+drawWaiting();

@@ -190,4 +190,4 @@ class SurpriseChart {
     });
   }
 }
-if (data.surprise) new SurpriseChart(data.surprise);
+if (data.surprise) later(() => new SurpriseChart(data.surprise));
