@@ -100,20 +100,44 @@ def test_ctrl_c_inside_a_step_leaves_nothing_half_done(place: str, call: int, mo
     assert_same(trainer.run("9 steps"), trainer_of(case()).run("9 steps"))
 
 
-def test_ctrl_c_right_after_an_accepted_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The moment in which the old pass has already been handed out for reuse."""
-    trainer = trainer_of(case())
-    trainer.run("2 steps")
-    original = trainer._transition_step
+def turn_around(trainer: Trainer, patch: pytest.MonkeyPatch, writing: bool) -> None:
+    """Make the directions of the transitions, and of w if told, lead down: what they move then rests."""
+    method, derivatives, direction = trainer._method, trainer._engine.derivatives, trainer._writing_direction
+
+    def turned(*given: object) -> TransitionStep:
+        found = method.direction(*given)
+        return found._replace(step=-found.step)
+
+    def turned_start(*given: object) -> Derivatives:
+        found = derivatives(*given)
+        return replace(found, start_gradient=-found.start_gradient)
+
+    patch.setattr(trainer, "_method", replace(method, direction=turned))
+    patch.setattr(trainer._engine, "derivatives", turned_start)
+    if writing:
+        patch.setattr(trainer, "_writing_direction", lambda *given: -direction(*given))
+
+
+def test_ctrl_c_right_after_an_accepted_trial() -> None:
+    """The old pass has been handed out for reuse by then: a step that rests goes on from it, and would find it spoilt."""
+    whole, broken = trainer_of(case()), trainer_of(case())
+    for trainer in (whole, broken):
+        trainer.run("2 steps")
+    original = broken._transition_step
 
     def interrupted(*given: object) -> object:
         original(*given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(trainer, "_transition_step", interrupted)
-    assert trainer.run("9 steps").reason == "interrupted"
-    monkeypatch.setattr(trainer, "_transition_step", original)
-    assert_same(trainer.run("9 steps"), trainer_of(case()).run("9 steps"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(broken, "_transition_step", interrupted)
+        assert broken.run("9 steps").reason == "interrupted"
+    for trainer in (whole, broken):
+        with pytest.MonkeyPatch.context() as patch:
+            turn_around(trainer, patch, writing=False)
+            assert trainer.run("3 steps").history[-1].transition_rate == 0.0
+        trainer.run("6 steps")
+    assert_same(broken.progress, whole.progress)
 
 
 def test_a_callback_ends_a_run() -> None:
@@ -129,19 +153,7 @@ def test_a_run_in_which_nothing_moves_has_converged(monkeypatch: pytest.MonkeyPa
     trainer = Trainer(p.model, p.data, p.params, Settings())
     trainer.run("3 steps")
     params, rates = trainer.progress.params, (trainer.progress.writing_rate, trainer.progress.transition_rate)
-    writing, method, derivatives = trainer._writing_direction, trainer._method, trainer._engine.derivatives
-
-    def turned(*given: object) -> TransitionStep:
-        found = method.direction(*given)
-        return found._replace(step=-found.step)
-
-    def turned_start(*given: object) -> Derivatives:
-        found = derivatives(*given)
-        return replace(found, start_gradient=-found.start_gradient)
-
-    trainer._writing_direction = lambda *given: -writing(*given)
-    trainer._method = replace(method, direction=turned)
-    monkeypatch.setattr(trainer._engine, "derivatives", turned_start)
+    turn_around(trainer, monkeypatch, writing=True)
     progress = trainer.run("9 steps")
     info = progress.history[-1]
     assert (progress.reason, progress.step) == ("converged", 4)
