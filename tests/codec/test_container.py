@@ -1,4 +1,4 @@
-"""Streams that are damaged, foreign, of another model or full of lies: a clear error, never a crash, never other data."""
+"""Streams that are damaged, foreign, of another model or full of lies: a clear error, no crash, no other data."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_each_error_says_what_is_wrong() -> None:
     code = blob[len(header.packed()) : -CHECKSUM]
     with pytest.raises(DamagedStream, match="is not what was compressed"):
         decompress(model, whole(replace(header, data=bytes(8)), code))
-    with pytest.raises(DamagedStream, match="does not end with its last symbol|ends before"):
+    with pytest.raises(DamagedStream, match=r"does not end with its last symbol|ends before"):
         decompress(model, whole(replace(header, symbols=header.symbols - 3), code))
 
 
