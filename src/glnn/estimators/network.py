@@ -213,7 +213,10 @@ class Network(SequenceModel):
         self.history_ = [asdict(info) for info in progress.history]
         self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
         self.total_seconds_ = sum(run.used("seconds") for run in outcome.runs)
-        self.stopped_ = progress.reason or "budget"
+        # What ended the whole race counts, also where it met another start than the best one.
+        reasons = {run.progress.reason for run in outcome.runs if run.progress is not None}
+        self.stopped_ = next((reason for reason in ("interrupted", "callback") if reason in reasons), progress.reason)
+        self.stopped_ = self.stopped_ or "budget"
         self.best_step_ = progress.best_step
         validated = outcome.split.validation is not None and np.isfinite(progress.best_score)
         self.validation_bits_ = -progress.best_score / float(np.log(2.0)) if validated else None
