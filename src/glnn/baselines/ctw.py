@@ -32,7 +32,7 @@ class ContextTreeSettings:
     that a weight gathers, so that it can change its mind; above `count_limit`, both counts of a node are halved.
     """
 
-    depth: int = 12
+    depth: int = 16
     decomposition: Literal["huffman", "balanced"] = "huffman"
     estimator: Literal["kt", "zero_redundancy"] = "kt"
     max_nodes: int = 4_000_000
