@@ -119,7 +119,7 @@ def turn_around(trainer: Trainer, patch: pytest.MonkeyPatch, writing: bool) -> N
 
 
 def test_ctrl_c_right_after_an_accepted_trial() -> None:
-    """The old pass has been handed out for reuse by then: a step that rests goes on from it, and would find it spoilt."""
+    """The old pass has been handed out for reuse by then: a step that rests goes on from it, and would find it bad."""
     whole, broken = trainer_of(case()), trainer_of(case())
     for trainer in (whole, broken):
         trainer.run("2 steps")
