@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import os
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import glnn
-from glnn.cli import main
-from glnn.cli.app import app
+from glnn.cli import main, printing
+from glnn.cli.app import COMMANDS, app
+from tests.cli.conftest import process
 
 pytestmark = pytest.mark.small
+
+NAMES = [command.__name__ for command in COMMANDS]
 
 
 def run(*arguments: str) -> int:
@@ -25,11 +32,33 @@ def run(*arguments: str) -> int:
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--help") == 0
     printed = capsys.readouterr().out
-    names = [command.callback.__name__ for command in app.registered_commands if command.callback]
-    assert {"demo", "source"} <= set(names)
-    for name in names:
-        assert name in printed
-        assert run(name, "--help") == 0
+    for name in NAMES:
+        assert f"  {name} " in printed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_of_a_command_shows_an_example_that_its_options_allow(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run(name, "--help") == 0
+    printed = capsys.readouterr().out
+    assert "--json" in printed
+    lines = [line.strip() for line in printed.partition("Example")[2].splitlines()[1:]]
+    examples = lines[: lines.index("")]
+    assert examples
+    for example in examples:
+        assert example.startswith(f"glnn {name}")
+        words = shlex.split(example.partition(" && ")[0].partition(" > ")[0])[2:]
+        # Parsing alone: nothing is run, and an option that is not there is an error.
+        get_command(app).commands[name].make_context(name, words)
+
+
+def test_commands_of_the_design_are_there() -> None:
+    assert set(NAMES) == {
+        "demo", "source", "train", "resume", "score", "predict", "sample", "compress", "decompress", "compare",
+        "inspect", "report",
+    }  # fmt: skip
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,3 +131,108 @@ def test_the_module_as_a_process() -> None:
     assert done.stdout == ""
     assert done.stderr.startswith("glnn: no source is called 'nothing'")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path) -> None:
+    """`glnn … | head`; the help is printed by typer, which leaves with 1."""
+    for command, code in ((("source", "anbn", "--size", 1, "--out", "a.txt"), 141), (("--help",), 1)):
+        read, write = os.pipe()
+        os.close(read)
+        done = process(*command, cwd=tmp_path, stdout=write)
+        os.close(write)
+        _, err = done.communicate()
+        assert (done.returncode, err) == (code, "")
+
+
+def test_ctrl_c_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.delenv("GLNN_TRACEBACK", raising=False)
+    monkeypatch.setattr("glnn.sources.get", stop)
+    assert run("source", "anbn", "--out", "unused") == 130
+    assert capsys.readouterr().err == "glnn: interrupted\n"
+
+
+def test_symbols_that_the_terminal_lacks_are_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    code = """
+from glnn.cli import _write_any_symbol, printing
+_write_any_symbol()
+printing.console().print(printing.data_table(("next", "bits"), [("⏎", "1.5")]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u23ce" in done.stdout
+
+
+def test_json_has_no_numbers_that_json_lacks(capsys: pytest.CaptureFixture[str]) -> None:
+    printing.print_json({"a": [1.5, float("inf"), (float("nan"), 2)], "b": None, "c": True})
+    assert capsys.readouterr().out == '{"a": [1.5, null, [null, 2]], "b": null, "c": true}\n'
+
+
+def test_tables_are_not_cut_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    printing.console().print(printing.data_table(("name", "bits"), [("x" * 300, "1"), ("[bold]", "2")]))
+    printed = capsys.readouterr().out
+    assert "x" * 300 in printed
+    assert "[bold]" in printed
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_changes_in_a_terminal_and_is_lines_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(printing.time, "monotonic", lambda: now[0])
+    line = printing.ProgressLine(quiet=False)
+    for k in range(12):
+        line.update(k / 12, f"step {k}")
+        now[0] += 1.0
+    line.update(1.0, "another", new=True)
+    line.close()
+    assert capsys.readouterr().err.splitlines() == ["step 0", "step 5", "step 10", "another"]
+    silent = printing.ProgressLine(quiet=True)
+    silent.update(0.5, "step")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    line = printing.ProgressLine(quiet=False)
+    line.update(0.5, "step 7")
+    line.close()
+    shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "step 7" in shown
+    assert "50%" in shown
+
+
+def test_signs_of_life_only_when_it_takes_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with printing.working("scoring"):
+        pass
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("threading.Timer", lambda seconds, say, words: Now(say, words))
+    with printing.working("scoring"):
+        pass
+    assert capsys.readouterr().err == "scoring ...\n"
+    with printing.working("scoring", quiet=True):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+class Now:
+    """A timer whose time has come."""
+
+    daemon = False
+
+    def __init__(self, say: object, words: list[str]) -> None:
+        self._say, self._words = say, words
+
+    def start(self) -> None:
+        self._say(*self._words)  # type: ignore[operator]
+
+    def cancel(self) -> None:
+        pass

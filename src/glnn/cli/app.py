@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
 from glnn import __version__
+from glnn.cli import BROKEN_PIPE
+from glnn.cli.compare import compare
+from glnn.cli.compress import compress, decompress
 from glnn.cli.demo import demo
+from glnn.cli.inspect import inspect
+from glnn.cli.predict import predict
+from glnn.cli.report import report
+from glnn.cli.resume import resume
+from glnn.cli.sample import sample
+from glnn.cli.score import score
 from glnn.cli.source import source
+from glnn.cli.train import train
+
+INTERRUPTED = 130
+COMMANDS = (demo, train, resume, score, predict, sample, compress, decompress, compare, inspect, report, source)
 
 app = typer.Typer(
     name="glnn",
@@ -16,9 +33,31 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
-for command in (demo, source):
-    app.command()(command)
+
+
+def _leaving_quietly(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, for which Ctrl-C and a reader that goes away are no faults."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            if os.environ.get("GLNN_TRACEBACK"):
+                raise
+            print("glnn: interrupted", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(BROKEN_PIPE) from None
+
+    return run
+
+
+for command in COMMANDS:
+    app.command()(_leaving_quietly(command))
 
 
 def _print_version(wanted: bool) -> None:

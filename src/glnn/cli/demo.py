@@ -1,72 +1,140 @@
-"""`glnn demo`: the four synthetic sources, what the true model needs for them and what bzip2 does.
+"""`glnn demo`: learn tunes in half a minute, and see what was learned.
 
-As in the paper's table a second sample is coded when a first one is known, and the regret is what is spent
-beyond the true model. A compressor pays for every symbol, so here the true model does too.
+A sample of one of the paper's sources is learned and another one coded: the bits of the network stand between those of
+the true model, which knows how the text is made, and those of what learns no structure.
 """
 
 from __future__ import annotations
 
-import json as json_format
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from glnn.cli import options
+
 if TYPE_CHECKING:
-    from rich.console import Console
+    from glnn.cli.comparison import Row
+    from glnn.sources import Sample
 
 # Distant XOR has 10,000 lines in the paper, most of them coin flips: fewer show the same in a moment.
 _SIZES = {"xor": 1000}
-_LINES_SHOWN = 2
+_LINES, _WIDTH = 5, 76
+_INTERRUPTED = 130
 
 
 def demo(
-    seed: Annotated[int, typer.Option(min=0, help="Of the first sample; the second has the next one.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    source: Annotated[str, typer.Option(metavar="NAME", help="music | insertions | xor | anbn")] = "music",
+    budget: Annotated[str, typer.Option(help="CPU time for the network.")] = "20s",
+    seed: options.Seed = 0,
+    out: Annotated[Path | None, typer.Option(metavar="OUT", help="The page; glnn-demo.html if left out.")] = None,
+    json: options.Json = False,
+    force: options.Force = False,
 ) -> None:
-    """Show the paper's four sources, their exact bits and those of bzip2."""
-    from rich.console import Console
+    """The one to show a friend: under a minute, ends with a page.
 
-    from glnn.sources import NAMES
-
-    console = Console(quiet=json, highlight=False)
-    console.print("Four sources of symbols: a first sample is known, a second one is to be coded.\n")
-    rows = [_row(name, seed, console) for name in NAMES]
-    if json:
-        typer.echo(json_format.dumps(rows))
-        return
-    console.print(_table(rows))
-    console.print(
-        "\nThe true model knows how the text is made. What bzip2 spends beyond it is the\n"
-        "structure it did not find: the room for a model that learns.\n"
-        "[bold]glnn source NAME --out FILE[/] writes a sample to a file."
-    )
-
-
-def _row(name: str, seed: int, console: Console) -> dict[str, Any]:
+    \b
+    Examples:
+      glnn demo
+      glnn demo --source anbn
+    """
     from glnn import sources
-    from glnn.baselines.compressors import added_bits
+    from glnn.cli.compare import Growing, table
+    from glnn.cli.comparison import Row, compared
+    from glnn.cli.printing import console, print_json, working
+    from glnn.cli.reading import Data
+    from glnn.cli.whole_file import check_free
+    from glnn.training.budget import parse_budget
 
-    source = sources.get(name)
-    size = _SIZES.get(name, source.default_size)
-    known, coded = source.sample(size, seed), source.sample(size, seed + 1)
-    console.print(f"[bold]{name}[/] ({size:,} {source.unit})")
-    for line in coded.text.splitlines()[:_LINES_SHOWN]:
-        console.print(_shortened(line), style="cyan", markup=False, no_wrap=True)
-    console.print()
-    exact = source.bits(coded.text, masked=False)
-    bzip2 = added_bits(known.text, coded.text, "bzip2")
+    parse_budget(budget)
+    chosen = sources.get(source)
+    target = out or _free_name("glnn-demo", ".html")
+    check_free(target, force)
+    size = _SIZES.get(source, chosen.default_size)
+    known, coded = chosen.sample(size, seed), chosen.sample(size, seed + 1)
+    show = console(json)
+    show.print(f"A program makes texts like this one ({source}, {len(known.text):,} symbols):\n")
+    _show(show, known.text)
+    masked = not coded.mask.all()
+    train, valid = (Data(part.text, part.mask if masked else None, None, Path(source)) for part in (known, coded))
+    symbols = int(coded.mask.sum())
+    show.print("\nA network learns from it, and then codes a second text that it has not seen.\n")
+    names = ["contexttree", "glnn"] if masked else ["bzip2", "contexttree", "glnn"]
+    common = {"budget": budget, "random_state": seed, "unknown": "error", "verbose": 0, "n_jobs": 1}
+    growing = Growing(json)
+    rows = [Row("true model", "true model", chosen.bits(coded.text), detail="knows how the text is made")]
+    for row in compared(names, train, valid, {}, common, growing.look):
+        rows.append(row)
+        growing.finished(row)
+    growing.close()
+    failed = [row for row in rows if row.error]
+    if failed:
+        raise ValueError(f"{failed[0].name} failed: {failed[0].error}")
+    rows.sort(key=lambda row: row.bits)
+    network = next(row for row in rows if row.model is not None and row.group == "network")
+    written = network.model.sample(_LINES * _WIDTH, random_state=seed)
+    with working("writing the page", json):
+        _write_page(target, rows, valid, symbols, source, budget, network)
+    if json:
+        print_json(_document(source, size, seed, known, rows, symbols, written, target))
+    else:
+        show.print(table(rows, symbols))
+        show.print(_said(rows, network))
+        show.print("\nWhat the network writes when it is asked to go on by itself:\n")
+        _show(show, written)
+        show.print(f"\nHow it learned, where it is surprised and what its units do: open [bold]{target}[/bold]")
+    if network.interrupted:
+        raise typer.Exit(_INTERRUPTED)
+
+
+def _said(rows: list[Row], network: Row) -> str:
+    """What the table says, in a sentence."""
+    bits = {row.name: row.bits for row in rows}
+    true = bits["true model"]
+    others = [name for name in ("bzip2", "ContextTree") if name in bits and bits[name] > network.bits]
+    text = f"The network needs {network.bits - true:,.0f} bits more than the true model"
+    if others:
+        beyond = " and ".join(f"{name} {bits[name] - true:,.0f}" for name in others)
+        text += f"; {beyond} more"
+    return f"{text}."
+
+
+def _write_page(
+    target: Path, rows: list[Row], valid: Any, symbols: int, source: str, budget: str, network: Row
+) -> None:
+    from glnn.report import Comparison, ComparisonRow, from_model, write_page
+
+    shown = [
+        ComparisonRow(row.name, row.bits, row.group, row.seconds, row.parameters, row.detail, row.curve) for row in rows
+    ]
+    comparison = Comparison(shown, symbols, f"The network had {budget} of CPU time on one thread.")
+    page = from_model(network.model, valid.content, mask=valid.mask, name=source, comparison=comparison)
+    write_page(page, target)
+
+
+def _document(
+    source: str, size: int, seed: int, known: Sample, rows: list[Row], symbols: int, written: str, target: Path
+) -> dict[str, Any]:
     return {
-        "source": name,
+        "source": source,
         "size": size,
         "seeds": [seed, seed + 1],
-        "symbols": len(coded.text),
-        "true_model_bits": exact,
-        "bzip2_bits": bzip2,
-        "bzip2_regret": bzip2 - exact,
+        "symbols": symbols,
+        "rows": [
+            {"model": row.name, "bits": row.bits, "cpu_seconds": row.seconds, "detail": row.detail} for row in rows
+        ],
+        "sample": written,
+        "page": str(target),
     }
 
 
-def _shortened(line: str, width: int = 76) -> str:
+def _show(show: Any, text: str) -> None:
+    """The first lines of a text, long ones by their two ends."""
+    for line in text.splitlines()[:_LINES]:
+        show.print(shortened(line), style="cyan", markup=False, no_wrap=True)
+
+
+def shortened(line: str, width: int = _WIDTH) -> str:
     """The line, or its two ends when it is too long for the screen."""
     if len(line) <= width:
         return line
@@ -75,19 +143,11 @@ def _shortened(line: str, width: int = 76) -> str:
     return line[:end] + note + line[-end:]
 
 
-def _table(rows: list[dict[str, Any]]) -> Any:
-    from rich.table import Table
-
-    table = Table(title="Bits for the second sample", title_justify="left")
-    table.add_column("source")
-    for heading in ("symbols", "true model", "bzip2", "regret of bzip2"):
-        table.add_column(heading, justify="right")
-    for row in rows:
-        table.add_row(
-            row["source"],
-            f"{row['symbols']:,}",
-            f"{row['true_model_bits']:,.0f}",
-            f"{row['bzip2_bits']:,}",
-            f"{row['bzip2_regret']:,.0f}",
-        )
-    return table
+def _free_name(stem: str, suffix: str) -> Path:
+    """A name that is not taken, so that the demonstration can be shown twice."""
+    number = 1
+    while True:
+        path = Path(f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
+        if not path.exists():
+            return path
+        number += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,8 +27,14 @@ def source(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
-    """Write a sample of a synthetic source to a file and print its exact bits."""
+    """Write a sample of a synthetic source, and tell its exact bits.
+
+    \b
+    Example:
+      glnn source music --seed 1 --out valid.txt
+    """
     from glnn import sources
+    from glnn.cli.printing import print_json
     from glnn.cli.whole_file import check_free, write_whole
 
     chosen = sources.get(name, **_parsed(constants or [], sources.get(name)))
@@ -41,7 +46,7 @@ def source(
         write_whole(mask_out, (sample.mask + ord("0")).astype("u1").tobytes() + b"\n")
     facts = _facts(chosen, sample, seed, size, out)
     if json:
-        typer.echo(json_format.dumps(facts))
+        print_json(facts)
     else:
         _print_table(facts, chosen.unit)
 
@@ -92,17 +97,14 @@ def _facts(source: Source, sample: Sample, seed: int, size: int | None, out: Pat
 
 
 def _print_table(facts: dict[str, Any], unit: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from glnn.cli.printing import print_facts
 
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_row("source", f"{facts['source']}, seed {facts['seed']}, {facts['size']:,} {unit}")
-    table.add_row("symbols", f"{facts['symbols']:,} over an alphabet of {facts['alphabet']}")
-    table.add_row("to be predicted", f"{facts['predicted']:,}")
-    table.add_row("exact bits", f"{facts['bits']:,.1f}")
+    rows = [
+        ("source", f"{facts['source']}, seed {facts['seed']}, {facts['size']:,} {unit}"),
+        ("symbols", f"{facts['symbols']:,} over an alphabet of {facts['alphabet']}"),
+        ("to be predicted", f"{facts['predicted']:,}"),
+        ("exact bits", f"{facts['bits']:,.1f}"),
+    ]
     if facts["total_bits"] != facts["bits"]:
-        table.add_row("", f"{facts['total_bits']:,.1f} with the symbols that are not to be predicted")
-    console = Console(highlight=False)
-    console.print(table)
-    # Not in the table, which would shorten a long path.
-    typer.echo(f"written to       {facts['file']}")
+        rows.append(("", f"{facts['total_bits']:,.1f} with the symbols that are not to be predicted"))
+    print_facts([*rows, ("written to", facts["file"])])

@@ -1,0 +1,243 @@
+"""`glnn compare`: your file, every model and baseline at equal CPU time, one table sorted by bits, and a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glnn.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from glnn.cli.comparison import Row
+    from glnn.cli.reading import Data
+
+INTERRUPTED = 130
+
+
+def compare(
+    file: options.File,
+    valid: options.Valid = None,
+    budget: Annotated[str, typer.Option(help="CPU time for each model: 30s, 2m; or '100 steps'.")] = "30s",
+    models: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these, with commas between: glnn,hmm,contexttree,bzip2")
+    ] = None,
+    units: Annotated[str | None, typer.Option(metavar="N", help="Units of each network; auto if left out.")] = None,
+    degree: Annotated[str | None, typer.Option(metavar="N", help="Edges from each unit; auto if left out.")] = None,
+    seed: options.Seed = 0,
+    tokens: options.Tokens = "chars",
+    case: options.Case = None,
+    activity: options.Activity = None,
+    time: options.Time = None,
+    time_format: options.TimeFormat = None,
+    delimiter: options.Delimiter = ",",
+    mask: options.Mask = None,
+    valid_mask: options.ValidMask = None,
+    predict_after: options.PredictAfter = None,
+    page: Annotated[Path | None, typer.Option(metavar="OUT", help="Write a page (.html) about it too.")] = None,
+    json: options.Json = False,
+    force: options.Force = False,
+) -> None:
+    """Compare all models on your data at equal CPU time.
+
+    Each runs alone, on one thread; file compressors stand beside them. The bits are those of the validation data (the
+    last tenth of the file without --valid), which no model sees in training. Compressors and context trees go on
+    learning while they read it, networks do not.
+
+    \b
+    Examples:
+      glnn compare book.txt --budget 1m --page book.html
+      glnn compare log.csv --case order --activity step --models glnn,hmm,contexttree
+    """
+    from glnn.cli.comparison import compared
+    from glnn.cli.estimator import number_or_auto
+    from glnn.cli.printing import console, print_json, tell
+    from glnn.cli.reading import Cutting, read
+    from glnn.cli.whole_file import check_free
+    from glnn.sequences import InputError
+    from glnn.training.budget import parse_budget
+
+    parse_budget(budget)
+    if page is not None:
+        check_free(page, force)
+    if valid_mask is not None and valid is None:
+        raise InputError("--valid-mask was given without --valid")
+    cutting = Cutting(tokens, case, activity, time, time_format, delimiter, predict_after)
+    train = read(file, cutting, mask)
+    held = read(valid, cutting, valid_mask) if valid is not None else None
+    train, held = (train, held) if held is not None else _last_tenth(train)
+    names = _chosen(models, masked=held.mask is not None)
+    given = {"units": number_or_auto("--units", units), "degree": number_or_auto("--degree", degree)}
+    common = {"budget": budget, "random_state": seed, "unknown": "escape", "verbose": 0, "n_jobs": 1}
+    given = {name: value for name, value in given.items() if value is not None}
+    symbols = _symbols(held)
+    out = console(json)
+    out.print(
+        f"{train.path.name}: bits for {symbols:,} symbols that no model was trained on; {budget} of CPU for each\n"
+    )
+    rows: list[Row] = []
+    display = Growing(json)
+    for row in compared(names, train, held, given, common, display.look):
+        rows.append(row)
+        display.finished(row)
+    display.close()
+    ranked = sorted((row for row in rows if not row.error), key=lambda row: row.bits)
+    if json:
+        print_json(
+            {
+                "data": str(file),
+                "valid": None if valid is None else str(valid),
+                "symbols": symbols,
+                "budget": budget,
+                "rows": [_document(row, symbols) for row in [*ranked, *(row for row in rows if row.error)]],
+            }
+        )
+    else:
+        out.print(table(ranked, symbols))
+        for row in rows:
+            if row.error:
+                tell(f"{row.name} failed: {row.error}")
+    if page is not None and ranked:
+        write_comparison(page, ranked, held, symbols, f"{file.name}", budget)
+        if not json:
+            out.print(f"{page}: open it in a browser")
+    if any(row.interrupted for row in rows):
+        tell("glnn: interrupted; the table has what was done")
+        raise typer.Exit(INTERRUPTED)
+    if not ranked:
+        raise typer.Exit(2)
+
+
+def table(rows: Sequence[Row], symbols: int) -> Any:
+    """Rows in the given order, as a table."""
+    from glnn.cli.printing import data_table
+
+    lines = [
+        (
+            row.name,
+            row.detail,
+            f"{row.bits:,.0f}",
+            f"{row.bits / max(symbols, 1):.4f}",
+            "" if row.seconds is None else f"{row.seconds:.1f}",
+            "" if row.parameters is None else f"{row.parameters:,}",
+        )
+        for row in rows
+    ]
+    return data_table(("model", "", "bits", "bits a symbol", "CPU s", "parameters"), lines, left=2)
+
+
+def write_comparison(page: Path, rows: Sequence[Row], held: Data, symbols: int, name: str, budget: str) -> None:
+    """The page: the comparison, and the best network or model that can be looked into."""
+    from glnn.report import Comparison, ComparisonRow, PageData, from_model, write_page
+
+    shown = [
+        ComparisonRow(row.name, row.bits, row.group, row.seconds, row.parameters, row.detail, row.curve) for row in rows
+    ]
+    caption = f"Each model had {budget} of CPU time on one thread. Compressors and context trees learn on as they read."
+    comparison = Comparison(shown, symbols, caption)
+    best = next((row for row in rows if row.model is not None), None)
+    if best is None:
+        content = PageData(title=f"Comparison on {name}", comparison=comparison)
+    else:
+        content = from_model(best.model, held.content, mask=held.mask, name=name, comparison=comparison)
+    write_page(content, page)
+
+
+def _document(row: Row, symbols: int) -> dict[str, Any]:
+    return {
+        "model": row.name,
+        "group": row.group,
+        "bits": row.bits,
+        "bits_per_symbol": row.bits / max(symbols, 1),
+        "cpu_seconds": row.seconds,
+        "parameters": row.parameters,
+        "detail": row.detail,
+        "error": row.error or None,
+        "curve": [list(point) for point in row.curve],
+    }
+
+
+def _chosen(models: str | None, masked: bool) -> list[str]:
+    from importlib.util import find_spec
+
+    from glnn.cli.comparison import COMPRESSORS, NAMES
+    from glnn.cli.printing import tell
+    from glnn.sequences import InputError
+
+    if models is not None:
+        chosen = [name.strip().lower() for name in models.split(",") if name.strip()]
+        wrong = [name for name in chosen if name not in NAMES]
+        if wrong or not chosen:
+            raise InputError(
+                f"--models {models}: {', '.join(wrong) or 'nothing'} is not there; choose from {', '.join(NAMES)}"
+            )
+    else:
+        chosen = [name for name in NAMES if name != "ppmd" or find_spec("pyppmd")]
+    if masked and any(name in COMPRESSORS for name in chosen):
+        chosen = [name for name in chosen if name not in COMPRESSORS]
+        tell("compressors pay for every symbol, also those that are not to be predicted: they are left out")
+    return chosen
+
+
+def _last_tenth(data: Data) -> tuple[Data, Data]:
+    """The data without their last tenth, and that."""
+    from glnn.cli.inspect import part_of
+    from glnn.cli.reading import Data
+    from glnn.sequences import InputError, Sequences
+
+    total = len(data.content)
+    cut = total - max(1, total // 10)
+    if cut < 1:
+        raise InputError(f"{data.path} holds too little to set a tenth aside: give --valid")
+    several = isinstance(data.content, Sequences)
+    parts = []
+    for begin, end in ((0, cut), (cut, total)):
+        length = end - begin
+        if several:
+            length = sum(len(data.content[which]) for which in range(begin, end))
+        mask = None
+        if data.mask is not None:
+            first = sum(len(data.content[which]) for which in range(begin)) if several else begin
+            mask = data.mask[first : first + length]
+        content = part_of(data.content, begin, length)
+        parts.append(Data(content, mask, getattr(content, "names", None), data.path))
+    return parts[0], parts[1]
+
+
+def _symbols(data: Data) -> int:
+    from glnn.sequences import Sequences
+
+    if data.mask is not None:
+        return int(data.mask.sum())
+    if isinstance(data.content, Sequences):
+        return sum(len(item) + 1 for item in data.content)
+    return len(data.content)
+
+
+class Growing:
+    """The rows as they come, each with a line, and the progress of the one that is on its way."""
+
+    def __init__(self, quiet: bool) -> None:
+        from glnn.cli.printing import ProgressLine
+
+        self._line = ProgressLine(quiet)
+        self._name = ""
+
+    def look(self, name: str, part: float, text: str) -> None:
+        """Where the training of one model stands."""
+        from glnn.cli.comparison import title
+
+        self._line.update(part, f"{title(name)}: {text}", new=name != self._name)
+        self._name = name
+
+    def finished(self, row: Row) -> None:
+        """A row that is there."""
+        told = f"failed: {row.error}" if row.error else f"{row.bits:,.0f} bits"
+        self._line.display.say(f"{row.name}: {told}")
+
+    def close(self) -> None:
+        """Take the progress away."""
+        self._line.close()

@@ -1,0 +1,52 @@
+"""The estimator that options ask for: names of models, and which options each of them has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from glnn.estimators import SequenceModel
+
+NAMES = ("glnn", "gnn", "rnn", "lstm", "hmm", "contexttree")
+# Where the command line calls a parameter by another name.
+_OPTIONS = {"n_jobs": "--threads", "random_state": "--seed"}
+
+
+def estimator(name: str, given: dict[str, Any], common: dict[str, Any]) -> SequenceModel:
+    """The model of a name, with the options that were given, and of `common` those that it has."""
+    from glnn import estimators
+    from glnn.sequences import InputError
+
+    classes = {"contexttree": estimators.ContextTree}
+    classes |= {kind.__name__.lower(): kind for kind in _networks_and_hmm()}
+    if name.lower() not in classes:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name.lower(), NAMES, n=1, cutoff=0.4)
+        meant = f" (did you mean {close[0]}?)" if close else ""
+        raise InputError(f"--model {name}: there are {', '.join(NAMES)}{meant}")
+    kind = classes[name.lower()]
+    known = kind._get_param_names()
+    for parameter in given:
+        if parameter not in known:
+            option = _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
+            raise InputError(f"{option} is not for the model {name.lower()}: leave it out")
+    return kind(**{key: value for key, value in common.items() if key in known} | given)
+
+
+def number_or_auto(option: str, text: str | None) -> int | str | None:
+    """A whole number, or "auto" as it is."""
+    from glnn.sequences import InputError
+
+    if text is None or text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"{option} {text}: give a whole number, or auto") from None
+
+
+def _networks_and_hmm() -> list[Any]:
+    from glnn import estimators
+
+    return [estimators.GLNN, estimators.GNN, estimators.RNN, estimators.LSTM, estimators.HMM]

@@ -1,0 +1,101 @@
+"""`glnn inspect`: the activities of a model's units over a sequence, as a page or as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glnn.cli import options
+
+if TYPE_CHECKING:
+    from glnn.estimators import Trace
+
+
+def inspect(
+    run: options.Run,
+    file: options.File,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="A page (.html) or a picture (.png); FILE-inside.html if left out."),
+    ] = None,
+    begin: Annotated[int, typer.Option(min=0, help="The first symbol (or case) to look at.")] = 0,
+    length: Annotated[int, typer.Option(min=2, help="How many symbols to look at.")] = 2000,
+    json: options.Json = False,
+    force: options.Force = False,
+) -> None:
+    """Look inside a network at work on a file.
+
+    Shown is what each unit is at when each symbol comes. The page (.html) lets one zoom, see the symbols, the graph and
+    the time scales. A picture (.png) is the heat map alone: time from left to right, a row for each unit, blue below
+    zero and red above. --json prints the numbers too.
+
+    \b
+    Examples:
+      glnn inspect tunes other.txt
+      glnn inspect tunes other.txt --length 300 --out units.png
+    """
+    from glnn.cli.heat_map import png
+    from glnn.cli.printing import print_json, working
+    from glnn.cli.reading import read
+    from glnn.cli.run_folder import open_model
+    from glnn.cli.whole_file import check_free, write_whole
+    from glnn.sequences import InputError
+
+    target = out or Path(f"{file.stem}-inside.html")
+    if target.suffix.lower() not in (".html", ".png"):
+        raise InputError(f"--out {target}: give a name that ends with .html or .png")
+    check_free(target, force)
+    model: Any
+    model, cutting = open_model(run)
+    if not hasattr(model, "trace"):
+        raise InputError(f"a {type(model).__name__} has no units to look at: train another model")
+    data = read(file, cutting)
+    shown = part_of(data.content, begin, length)
+    with working(f"looking inside {run}", json):
+        trace: Trace = model.trace(shown)
+        if target.suffix.lower() == ".png":
+            write_whole(target, png(trace.activities, trace.starts))
+        else:
+            _write_page(model, shown, file.name, target)
+    if json:
+        print_json(
+            {
+                "out": str(target),
+                "units": trace.activities.shape[1],
+                "positions": len(trace.symbols),
+                "activities": trace.activities.tolist(),
+                "bits": trace.bits.tolist(),
+            }
+        )
+        return
+    typer.echo(f"{trace.activities.shape[1]} units over {len(trace.symbols):,} symbols: {target}")
+
+
+def part_of(content: Any, begin: int, length: int) -> Any:
+    """Some symbols of one sequence, or so many whole cases that they have about that many symbols."""
+    from glnn.sequences import InputError, Lines, Sequences, Words
+
+    if begin >= len(content):
+        raise InputError(f"--begin {begin}: the data have {len(content)} symbols (or cases), counted from 0")
+    if isinstance(content, Sequences):
+        kept, total = [], 0
+        for which in range(begin, len(content)):
+            kept.append(which)
+            total += len(content[which])
+            if total >= length:
+                break
+        names = None if content.names is None else [content.names[which] for which in kept]
+        return Sequences([content[which] for which in kept], names)
+    part = content[begin : begin + length]
+    for kind in (Words, Lines):
+        if isinstance(content, kind):
+            return kind(part)
+    return part
+
+
+def _write_page(model: Any, content: Any, name: str, target: Path) -> None:
+    from glnn.report import from_model, write_page
+
+    write_page(from_model(model, content, name=name, samples=False), target)

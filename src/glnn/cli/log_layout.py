@@ -1,0 +1,135 @@
+"""An event log as the activities of its cases and all the rest of it, so that it comes back byte for byte.
+
+The rest is the log with every activity taken out; rows that hold one in quotes keep an empty pair of them. Which
+activity belongs into which row follows from the log itself: it is read again with the row numbers as activities.
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+import struct
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from glnn.cli.reading import Cutting
+from glnn.cli.whole_file import write_whole
+from glnn.sequences.errors import InputError
+
+_MAGIC = b"glnnlog1"
+_LENGTH = struct.Struct("<Q")
+_DAMAGED = "it is damaged or was altered; take another copy"
+
+
+def compress_log(model: Any, cutting: Cutting, path: Path, out: Path) -> None:
+    """Compress the activities with the model and the rest with xz."""
+    from glnn.sequences.files import read_text
+
+    content = path.read_bytes()
+    rest, activities = taken_apart(read_text(path), cutting)
+    sequences = _read(path, cutting)
+    if put_together(rest, cutting, [list(case) for case in sequences]).encode() != content:
+        raise InputError(
+            f"{path} is written in a way that would not come back exactly ({len(activities)} activities were found): "
+            "train a model with --tokens chars to compress it"
+        )
+    packed = lzma.compress(rest.encode(), preset=9)
+    write_whole(out, _MAGIC + _LENGTH.pack(len(packed)) + packed + model.compress(sequences))
+
+
+def decompress_log(model: Any, cutting: Cutting, path: Path, out: Path) -> None:
+    """The log that `compress_log` was given."""
+    content = path.read_bytes()
+    head = len(_MAGIC) + _LENGTH.size
+    if content[: len(_MAGIC)] != _MAGIC:
+        raise InputError(f"{path} is no compressed event log: give a file that glnn compress wrote with this model")
+    try:
+        (length,) = _LENGTH.unpack(content[len(_MAGIC) : head])
+        rest = lzma.decompress(content[head : head + length]).decode()
+    except (struct.error, lzma.LZMAError, UnicodeDecodeError):
+        raise InputError(f"{path} cannot be unpacked: {_DAMAGED}") from None
+    activities = model.decompress(content[head + length :])
+    several = hasattr(activities, "items") or (len(activities) > 0 and not isinstance(activities[0], str))
+    cases = [list(case) for case in activities] if several else [list(activities)]
+    write_whole(out, put_together(rest, cutting, cases).encode())
+
+
+def taken_apart(text: str, cutting: Cutting) -> tuple[str, list[str]]:
+    """The log without its activities, and what stood in their places, row by row."""
+    pieces, found = [], []
+    done = 0
+    for begin, end in _places(text, cutting):
+        field = text[begin:end]
+        found.append(field)
+        pieces.append(text[done:begin] + ('""' if field.startswith('"') else ""))
+        done = end
+    return "".join(pieces) + text[done:], found
+
+
+def put_together(rest: str, cutting: Cutting, cases: list[list[str]]) -> str:
+    """The log with the activities of the cases back in their places."""
+    places = list(_places(rest, cutting))
+    pieces, done = [], 0
+    for number, (begin, end) in enumerate(places):
+        pieces.append(f"{rest[done:begin]}{number}")
+        done = end
+    with tempfile.TemporaryDirectory() as folder:
+        numbered = Path(folder) / "log.csv"
+        numbered.write_bytes(("".join(pieces) + rest[done:]).encode())
+        order = _read(numbered, cutting)
+    if [len(case) for case in order] != [len(case) for case in cases]:
+        raise InputError(f"the activities do not fit the cases of the log: {_DAMAGED}")
+    flat = [token for case in cases for token in case]
+    activity = dict(zip((int(row) for case in order for row in case), flat, strict=True))
+    pieces, done = [], 0
+    for number, (begin, end) in enumerate(places):
+        token = activity[number]
+        quoted = f'"{token.replace(chr(34), chr(34) * 2)}"'
+        pieces.append(rest[done:begin] + (quoted if end > begin else token))
+        done = end
+    return "".join(pieces) + rest[done:]
+
+
+def _read(path: Path, cutting: Cutting) -> Any:
+    from glnn.cli.reading import read
+
+    return read(path, Cutting(**{**vars(cutting), "predict_after": None})).content
+
+
+def _places(text: str, cutting: Cutting) -> list[tuple[int, int]]:
+    """Where the field of the activity begins and ends in every row under the header."""
+    rows = _rows(text, cutting.delimiter)
+    names = [_content(text[begin:end]) for begin, end in rows[0]]
+    # A byte order mark belongs to the file, not to the first name.
+    names[0] = names[0].removeprefix("\ufeff")
+    column = names.index(cutting.activity or "")
+    return [row[column] for row in rows[1:] if len(row) > column]
+
+
+def _rows(text: str, delimiter: str) -> list[list[tuple[int, int]]]:
+    """The fields of every row that is not empty, as places in the text; fields may be quoted, as CSV has it."""
+    mark = re.escape(delimiter)
+    pattern = re.compile(rf'((?:"(?:[^"]|"")*"?)?[^{mark}\r\n]*)({mark}|\r\n|\n|\r|\Z)')
+    rows: list[list[tuple[int, int]]] = []
+    row: list[tuple[int, int]] = []
+    place = 0
+    while place < len(text):
+        match = pattern.match(text, place)
+        assert match is not None
+        row.append(match.span(1))
+        place = match.end()
+        if match[2] == delimiter:
+            if place < len(text):
+                continue
+            row.append((place, place))
+        if len(row) > 1 or row[0][1] > row[0][0]:
+            rows.append(row)
+        row = []
+    return rows
+
+
+def _content(field: str) -> str:
+    if field.startswith('"') and field.endswith('"') and len(field) > 1:
+        return field[1:-1].replace('""', '"')
+    return field

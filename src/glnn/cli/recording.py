@@ -1,0 +1,129 @@
+"""A training as the command line does it: shown as it goes, its steps written down, its state kept against crashes.
+
+Steps go to `history.jsonl` as they are made; every so many seconds the best model and a checkpoint are written. None of
+it is charged to the budget.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from glnn.cli.printing import ProgressLine, finite
+from glnn.cli.run_folder import Config, RunFolder
+from glnn.estimators.automatic import Size
+from glnn.estimators.fitting import Outcome, Split, Watch
+from glnn.estimators.restarts import Run
+from glnn.sequences import InputError
+from glnn.training.budget import Budget
+from glnn.training.checkpoint import Checkpoint, RecordedTrainer, write_checkpoint
+from glnn.training.trainer import Progress, StepInfo, Trainer
+
+_BITS = 1.0 / float(np.log(2.0))
+
+
+class Recording(Watch):
+    """Writes a training into its folder; `checkpoint` is where it goes on from."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        config: Config,
+        budget: Budget,
+        line: ProgressLine,
+        checkpoint: Checkpoint | None = None,
+        begun: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.folder, self.config, self.budget, self.line = folder, config, budget, line
+        self._checkpoint, self._begun = checkpoint, begun
+        self._saved = time.monotonic()
+
+    def begin(self, runs: Sequence[Run], size: Size, parts: Split) -> None:
+        """Make the folder this run's: what is there from before is replaced."""
+        self.runs, self.size, self.parts = runs, size, parts
+        if self._checkpoint is None:
+            self.folder.clear()
+        else:
+            self._check(self._checkpoint)
+        self.config.size = {"units": size.units, "degree": size.degree, "restarts": size.restarts}
+        self.folder.write_config(self.config)
+        self.folder.result_file.unlink(missing_ok=True)
+        self._write_history([] if self._checkpoint is None else [run.history for run in self._checkpoint.runs])
+        self._begun()
+
+    def trainer(self, run: Run) -> Callable[..., Trainer]:
+        """A trainer that knows the steps of the checkpoint."""
+        which = self.runs.index(run)
+        known = None if self._checkpoint is None else self._checkpoint.runs[which]
+        return partial(RecordedTrainer, recorded=known, listener=partial(self._listen, which))
+
+    def finish(self) -> None:
+        """Write down where the training ended."""
+        self._write_history([run.progress.history for run in self.runs if run.progress is not None])
+        self._write_checkpoint()
+
+    def _listen(self, which: int, info: StepInfo, trainer: Trainer) -> None:
+        with self.folder.history.open("a", encoding="utf-8") as file:
+            file.write(_line_of(which, info))
+        self.line.update(_spent(self.budget, self.runs), self._text(which, info, trainer.progress))
+        if time.monotonic() - self._saved >= self.config.save_every:
+            self.save()
+
+    def save(self) -> None:
+        """The best model so far and a checkpoint, each at once or not at all."""
+        best = max((run for run in self.runs if run.progress is not None), key=lambda run: run.score)
+        model = self.fitted(Outcome(best, self.runs, self.size, self.parts))
+        model.stopped_ = "running"
+        model.save(self.folder.model)
+        self._write_checkpoint()
+        self._saved = time.monotonic()
+
+    def _write_checkpoint(self) -> None:
+        write_checkpoint(self.folder.path, [run.progress or _before(run) for run in self.runs], {})
+
+    def _write_history(self, histories: Sequence[Sequence[StepInfo]]) -> None:
+        from glnn.cli.whole_file import write_whole
+
+        lines = [_line_of(which, info) for which, history in enumerate(histories) for info in history]
+        write_whole(self.folder.history, "".join(lines).encode())
+
+    def _check(self, checkpoint: Checkpoint) -> None:
+        shapes = [[part.shape for part in vars(run.params).values()] for run in self.runs]
+        recorded = [[part.shape for part in vars(run.params).values()] for run in checkpoint.runs]
+        if shapes != recorded:
+            raise InputError(
+                f"the checkpoint in {self.folder.path} is of other networks than its configuration asks for: "
+                "one of the two was altered; begin a new run"
+            )
+
+    def _text(self, which: int, info: StepInfo, progress: Progress) -> str:
+        start = f"start {which + 1}/{len(self.runs)} " if len(self.runs) > 1 else ""
+        learned = -info.log_likelihood * _BITS / max(int(self.parts.train.mask.sum()), 1)
+        text = f"{start}step {info.step}  train {learned:.4f}"
+        if info.validation is not None and self.parts.validation is not None:
+            scale = _BITS / max(int(self.parts.validation.mask.sum()), 1)
+            text += f"  valid {-info.validation * scale:.4f} (best {-progress.best_score * scale:.4f})"
+        seconds = sum(run.used("seconds") for run in self.runs)
+        return f"{text} bits/symbol  rates {info.writing_rate:.3g} {info.transition_rate:.3g}  {seconds:.0f} s"
+
+
+def _before(run: Run) -> Progress:
+    """A start that has not had its turn yet."""
+    rate = 1.0 / run.model.units
+    return Progress(run.params, rate, rate, best=run.params)
+
+
+def _line_of(which: int, info: StepInfo) -> str:
+    return json.dumps(finite({"start": which, **asdict(info)}), allow_nan=False) + "\n"
+
+
+def _spent(budget: Budget, runs: Sequence[Run]) -> float:
+    """How much of the budget is spent."""
+    limits: dict[str, Any] = {what: limit for what, limit in vars(budget).items() if limit is not None}
+    return max(sum(run.used(what) for run in runs) / limit for what, limit in limits.items())

@@ -1,0 +1,73 @@
+"""`glnn report`: one self-contained HTML page about a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glnn.cli import options
+
+if TYPE_CHECKING:
+    from glnn.cli.reading import Data
+
+
+def report(
+    run: options.Run,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", metavar="FILE", help="What to show the model at work on; its validation data if left out."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="OUT", help="The page; RUN/report.html if left out.")] = None,
+    json: options.Json = False,
+    force: options.Force = False,
+) -> None:
+    """Write one HTML page about a run.
+
+    It works offline and shows how the model learned, where it is surprised, samples, and its units at work.
+
+    \b
+    Examples:
+      glnn report tunes
+      glnn report tunes --data other.txt --out other.html
+    """
+    from glnn.cli.printing import print_json, working
+    from glnn.cli.reading import read
+    from glnn.cli.run_folder import RunFolder, open_model
+    from glnn.cli.whole_file import check_free
+    from glnn.report import from_model, write_page
+    from glnn.sequences import InputError
+
+    is_run = run.is_dir()
+    target = out or (run / "report.html" if is_run else Path(f"{run.stem}.html"))
+    check_free(target, force)
+    model, cutting = open_model(run)
+    shown: Data | None = None
+    counts: dict[str, int | None] = {}
+    if data is not None:
+        shown = read(data, cutting)
+    elif is_run:
+        config = RunFolder(run).config()
+        shown = config.data("valid") or config.data("data")
+    if shown is None:
+        raise InputError(f"{run} is a model without its data: say with --data what to show it at work on")
+    if is_run:
+        counts = (RunFolder(run).result() or {}).get("counts") or {}
+    with working(f"writing {target}", json):
+        page = from_model(
+            model,
+            shown.content,
+            mask=shown.mask,
+            name=shown.path.name,
+            train_symbols=counts.get("train"),
+            validation_symbols=counts.get("validation"),
+        )
+        write_page(page, target)
+    facts: dict[str, Any] = {"out": str(target), "bytes": target.stat().st_size, "data": str(shown.path)}
+    if json:
+        print_json(facts)
+        return
+    typer.echo(f"{target} ({facts['bytes'] / 1e6:.1f} MB): open it in a browser")

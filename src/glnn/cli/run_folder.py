@@ -1,0 +1,208 @@
+"""The folder of a run: the model, how to repeat it, its history and checkpoints, with a lock against a second writer.
+
+`config.json` says everything that is needed to do the run again; `result.json` is there when the run came to an end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glnn.cli.reading import Cutting, Data, read, sha256
+from glnn.cli.whole_file import write_whole
+from glnn.sequences.errors import InputError
+
+if TYPE_CHECKING:
+    from glnn.estimators import SequenceModel
+
+MODEL, CONFIG, HISTORY, RESULT, LOCK = "model.safetensors", "config.json", "history.jsonl", "result.json", ".lock"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that a run was given."""
+
+    given: str
+    path: str
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> Input:
+        """The file as it is now."""
+        return cls(str(path), str(path.resolve()), sha256(path))
+
+    def found(self) -> Path:
+        """Where the file is now; it must be the same."""
+        for path in (Path(self.path), Path(self.given)):
+            if path.exists():
+                if sha256(path) != self.sha256:
+                    raise InputError(f"{path} is not what it was when the run began: put the old file back")
+                return path
+        raise InputError(f"{self.path} is gone: put it back, the run goes on from its data")
+
+
+@dataclass
+class Config:
+    """All that is needed to do a run again."""
+
+    model: str
+    parameters: dict[str, Any]
+    cutting: Cutting
+    inputs: dict[str, Input]
+    save_every: float = 30.0
+    command: list[str] = field(default_factory=list)
+    started: str = ""
+    size: dict[str, int] | None = None
+    """What "auto" became."""
+    resumed: list[dict[str, Any]] = field(default_factory=list)
+
+    def data(self, name: str) -> Data | None:
+        """The data that were given under this name, read again."""
+        if name not in self.inputs:
+            return None
+        mask = self.inputs.get(f"{name}_mask")
+        return read(self.inputs[name].found(), self.cutting, None if mask is None else mask.found())
+
+    def as_json(self) -> dict[str, Any]:
+        """For `config.json`."""
+        return {"format": _FORMAT, **_versions(), **asdict(self)}
+
+    @classmethod
+    def from_json(cls, document: Any, where: Path) -> Config:
+        """The inverse of `as_json`."""
+        try:
+            if document["format"] != _FORMAT:
+                raise InputError(f"{where} has format {document['format']!r}, this glnn reads format {_FORMAT}")
+            names = {part.name for part in fields(cls)}
+            given = {name: value for name, value in document.items() if name in names}
+            given["cutting"] = Cutting(**given["cutting"])
+            given["inputs"] = {name: Input(**value) for name, value in given["inputs"].items()}
+            return cls(**given)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{where} is no description of a run ({type(error).__name__}: {error})") from None
+
+
+class RunFolder:
+    """A folder, and what is where in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.model, self.config_file, self.history, self.result_file = (
+            path / name for name in (MODEL, CONFIG, HISTORY, RESULT)
+        )
+
+    @property
+    def began(self) -> bool:
+        """Whether a run was begun here."""
+        return self.config_file.exists()
+
+    def config(self) -> Config:
+        """How the run was begun."""
+        if not self.began:
+            raise InputError(f"{self.path} is no folder of a run: it holds no {CONFIG}")
+        return Config.from_json(_read_json(self.config_file), self.config_file)
+
+    def write_config(self, config: Config) -> None:
+        """Write `config.json`."""
+        write_whole(self.config_file, json.dumps(config.as_json(), indent=1).encode() + b"\n")
+
+    def result(self) -> dict[str, Any] | None:
+        """What the run came to; None while it has not come to an end."""
+        return _read_json(self.result_file) if self.result_file.exists() else None
+
+    def write_result(self, result: dict[str, Any]) -> None:
+        """Write `result.json`."""
+        write_whole(self.result_file, json.dumps(result, indent=1, allow_nan=False).encode() + b"\n")
+
+    def clear(self) -> None:
+        """Remove what a run wrote, and nothing else."""
+        from glnn.training.checkpoint import NAME, PREVIOUS
+
+        for name in (RESULT, NAME, PREVIOUS, MODEL, HISTORY, CONFIG):
+            (self.path / name).unlink(missing_ok=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other writers out; the system takes the lock away with the process, however that ends."""
+        file = (self.path / LOCK).open("a+")
+        try:
+            _lock(file, self.path)
+            yield
+        finally:
+            file.close()
+
+
+@contextmanager
+def new_run(path: Path, force: bool) -> Iterator[RunFolder]:
+    """A locked folder for a new run. If nothing is begun in it, it is left as it was."""
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path} is a file: a run needs a folder")
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    folder = RunFolder(path)
+    had_lock = (path / LOCK).exists()
+    try:
+        if folder.began and not force:
+            raise InputError(
+                f"{path} holds a run already: choose another folder with --run, --force to replace it, "
+                f"or go on with: glnn resume {path}"
+            )
+        if not folder.began and any(entry.name != LOCK for entry in path.iterdir()):
+            raise InputError(f"the folder {path} holds other things: choose another with --run")
+        with folder.locked():
+            yield folder
+    finally:
+        if not folder.began:
+            if not had_lock:
+                (path / LOCK).unlink(missing_ok=True)
+            for empty in made:
+                if not any(empty.iterdir()):
+                    empty.rmdir()
+
+
+def open_model(path: Path) -> tuple[SequenceModel, Cutting]:
+    """The model of a run's folder or of a model file, and how its data are read."""
+    from glnn.estimators import load
+
+    if not path.is_dir():
+        model = load(path)
+        return model, Cutting.of_alphabet(model.alphabet_)
+    folder = RunFolder(path)
+    config = folder.config()
+    if not folder.model.exists():
+        raise InputError(f"{path} holds no model yet: the run was stopped too early; go on with: glnn resume {path}")
+    return load(folder.model), config.cutting
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError:
+        raise InputError(f"{path} is not JSON: it was damaged") from None
+
+
+def _lock(file: Any, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:
+        # Systems without it: two runs in one folder are then the user's own fault.
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(f"another process is working in {path}: wait for it, or choose another folder") from None
+
+
+def _versions() -> dict[str, Any]:
+    import platform
+    from importlib.metadata import version
+
+    from glnn import __version__
+
+    packages = {name: version(name) for name in ("numpy", "numba", "scipy")}
+    return {"glnn": __version__, "python": platform.python_version(), "machine": platform.machine(), **packages}

@@ -1,0 +1,75 @@
+"""`glnn sample`: new sequences from a model, in the form of its data."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Annotated, Any
+
+import typer
+
+from glnn.cli import options
+
+
+def sample(
+    run: options.Run,
+    length: Annotated[
+        int | None,
+        typer.Option("-n", "--length", min=0, help="How many symbols; 200 if left out, or to the end of the case."),
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many samples.")] = 1,
+    prefix: options.Prefix = None,
+    temperature: Annotated[
+        float, typer.Option(min=0.0, help="Under 1 the likely gets more likely; 0 always takes the likeliest.")
+    ] = 1.0,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+) -> None:
+    """Write new symbols, as the data are written.
+
+    A model of an event log writes an event log, with one case for each sample. The prefix is read first, and not
+    written.
+
+    \b
+    Examples:
+      glnn sample tunes -n 300 --temperature 0.8
+      glnn sample orders --count 5 > imagined.csv
+    """
+    from glnn.cli.printing import print_json, working
+    from glnn.cli.reading import prefix_of
+    from glnn.cli.run_folder import open_model
+
+    model, cutting = open_model(run)
+    with working("sampling", json):
+        found = model.sample(
+            length,
+            prefix=prefix_of(prefix, model.alphabet_),
+            temperature=temperature,
+            random_state=seed,
+            count=count,
+        )
+    if json:
+        print_json({"prefix": prefix or [], "seed": seed, "samples": [_plain(item) for item in found]})
+    elif model.alphabet_.kind in ("tokens", "integers"):
+        typer.echo(_as_log(found, cutting.case or "case", cutting.activity or "activity", cutting.delimiter), nl=False)
+    else:
+        for item in found:
+            content = item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass")
+            typer.echo(content, nl=not content.endswith(b"\n") and not isinstance(item, bytes))
+
+
+def _as_log(samples: list[Any], case: str, activity: str, delimiter: str) -> str:
+    """Cases 1, 2, … with a line for each event, as `glnn score` reads it."""
+    out = io.StringIO()
+    table = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    table.writerow([case, activity])
+    for which, events in enumerate(samples, start=1):
+        table.writerows([which, event] for event in events)
+    return out.getvalue()
+
+
+def _plain(item: Any) -> Any:
+    """A sample in terms of JSON; bytes as hexadecimal digits."""
+    if isinstance(item, bytes):
+        return item.hex()
+    return item.tolist() if hasattr(item, "tolist") else item

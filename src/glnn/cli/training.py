@@ -1,0 +1,202 @@
+"""One training from its configuration to its folder: what `glnn train` and `glnn resume` share."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from glnn.cli.printing import ProgressLine, finite, print_facts, print_json, tell
+from glnn.cli.reading import Data
+from glnn.cli.run_folder import Config, RunFolder
+
+if TYPE_CHECKING:
+    from glnn.estimators import SequenceModel
+    from glnn.training.checkpoint import Checkpoint
+
+INTERRUPTED, TERMINATED = 130, 143
+
+
+def run_training(
+    folder: RunFolder,
+    config: Config,
+    model: SequenceModel,
+    data: Data,
+    valid: Data | None,
+    checkpoint: Checkpoint | None,
+    quiet: bool,
+) -> dict[str, Any]:
+    """Fit the model, with everything written to the folder as it goes; returns the result."""
+    from glnn.cli.recording import Recording
+    from glnn.estimators.network import Network
+    from glnn.training.budget import parse_budget
+
+    line = ProgressLine(quiet)
+    recording: Any = None
+    validation = {} if valid is None else {"validation": valid.content, "validation_mask": valid.mask}
+    begin = time.monotonic()
+    with ExitStack() as stack:
+        stack.callback(line.close)
+        compiling = stack.enter_context(ExitStack())
+        compiling.enter_context(line.display.said_if_slow("compiling kernels, once"))
+        if isinstance(model, Network):
+            budget = parse_budget(model.budget)
+
+            def begun() -> None:
+                compiling.close()
+                line.display.say(_opening(recording))
+
+            recording = Recording(folder, config, budget, line, checkpoint, begun)
+            model._watch = recording
+            model.fit(data.content, mask=data.mask, **validation)
+            model._watch = None
+            recording.finish()
+        else:
+            _fit_other(folder, config, model, data, validation, line, compiling)
+    model.save(folder.model)
+    result = _result(folder, config, model, valid, time.monotonic() - begin)
+    result["counts"] = _counts(recording)
+    folder.write_result(result)
+    return result
+
+
+def _fit_other(
+    folder: RunFolder,
+    config: Config,
+    model: Any,
+    data: Data,
+    validation: dict[str, Any],
+    line: Any,
+    compiling: ExitStack,
+) -> None:
+    """Models without steps to keep: they are quick, and begin anew when they are resumed."""
+    begun = False
+
+    def look(at: Any) -> None:
+        nonlocal begun
+        if not begun:
+            begun = True
+            compiling.close()
+            folder.clear()
+            folder.write_config(config)
+        if hasattr(at, "step"):
+            line.update(0.0, f"step {at.step}, {-at.log_likelihood / 0.6931471805599453:,.0f} bits")
+        else:
+            line.update(at.symbols / at.total, f"{at.symbols:,} of {at.total:,} symbols read")
+
+    model.fit(data.content, mask=data.mask, callbacks=(look,), **validation)
+    if not begun:
+        folder.clear()
+        folder.write_config(config)
+
+
+def _opening(recording: Any) -> str:
+    size, parts = recording.size, recording.parts
+    starts = f", {size.restarts} random starts" if size.restarts > 1 else ""
+    symbols, kinds = parts.train.codes.size + parts.held_out, len(parts.train.alphabet)
+    held = f", the last {parts.held_out:,} held out to validate" if parts.held_out else ""
+    return (
+        f"{recording.config.model}: {size.units} units, {size.degree} edges from each{starts}; "
+        f"{symbols:,} symbols of {kinds} kinds{held}; budget {recording.budget}"
+    )
+
+
+def _counts(recording: Any) -> dict[str, int] | None:
+    """How many symbols were to be predicted, to make bits of likelihoods bits a symbol."""
+    if recording is None:
+        return None
+    parts = {"train": recording.parts.train, "validation": recording.parts.validation}
+    return {name: int(part.mask.sum()) for name, part in parts.items() if part is not None}
+
+
+def _result(folder: RunFolder, config: Config, model: Any, valid: Data | None, wall: float) -> dict[str, Any]:
+    from glnn.cli.scoring import scored
+
+    result: dict[str, Any] = {
+        "run": str(folder.path),
+        "model": config.model,
+        "stopped": model.stopped_,
+        "steps": model.steps_,
+        "best_step": getattr(model, "best_step_", None),
+        "parameters": model.n_parameters_,
+        **{name: getattr(model, f"{name}_", None) for name in ("units", "degree", "seed", "held_out")},
+        "starts": len(getattr(model, "restarts_", [0])),
+        "cpu_seconds": getattr(model, "total_seconds_", model.seconds_),
+        "wall_seconds": wall,
+        "validation_bits": model.validation_bits_,
+    }
+    if valid is not None:
+        found = scored(model, valid)
+        result |= {"valid_bits": found.bits, "valid_symbols": found.symbols}
+    return finite(result)  # type: ignore[no-any-return]
+
+
+def tell_result(result: dict[str, Any], as_json: bool, code: int = 0) -> None:
+    """Print what a run came to, and leave with the code when it was interrupted."""
+    if as_json:
+        print_json(result)
+    else:
+        _print(result)
+    if result["stopped"] == "interrupted":
+        tell(f"glnn: interrupted; go on with: glnn resume {result['run']}")
+        raise typer.Exit(code)
+
+
+def _print(result: dict[str, Any]) -> None:
+    units = "" if result["units"] is None else f"{result['units']} units, "
+    rows = [("model", f"{result['model']}, {units}{result['parameters']:,} parameters")]
+    kept = "" if result["best_step"] is None else f", kept step {result['best_step']:,}"
+    rows.append(("trained", f"{result['steps']:,} steps{kept}, stopped: {result['stopped']}"))
+    rows.append(("time", f"{result['cpu_seconds']:.1f} s of CPU, {result['wall_seconds']:.1f} s in all"))
+    if result.get("valid_symbols"):
+        each = result["valid_bits"] / result["valid_symbols"]
+        rows.append(("validation data", f"{result['valid_bits']:,.1f} bits, {each:.4f} a symbol"))
+    elif result["validation_bits"] is not None and result["held_out"]:
+        each = result["validation_bits"] / result["held_out"]
+        rows.append(("held-out end", f"{result['validation_bits']:,.1f} bits, {each:.4f} a symbol"))
+    rows.append(("folder", result["run"]))
+    print_facts(rows)
+
+
+class Stop:
+    """What stopped a training, as an exit code."""
+
+    code = INTERRUPTED
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[Stop]:
+    """A request to end (SIGTERM, as schedulers send it) stops a training like Ctrl-C does: what is learned is kept."""
+    found = Stop()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        found.code = TERMINATED
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        # Only the main thread may listen to signals.
+        yield found
+        return
+    try:
+        yield found
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def command_line() -> list[str]:
+    """The command as it was given."""
+    return ["glnn", *sys.argv[1:]]
+
+
+def default_folder(data: Path, model: str) -> Path:
+    """Where a run goes when nobody says: beside where one works, named after data and model."""
+    return Path(f"{data.stem}-{model.lower()}")

@@ -1,0 +1,163 @@
+"""`glnn compare`: every model on the same data, sorted, and one failure that does not take the others with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from glnn.baselines.compressors import added_bits
+from glnn.cli import comparison
+from glnn.cli.compare import _last_tenth, _symbols
+from glnn.cli.reading import Cutting, Data, read
+from glnn.estimators import GLNN, ContextTree
+from glnn.sequences import Sequences
+from tests.cli.conftest import MORE, TUNES, Command
+
+SMALL = ("--units", 4, "--degree", 2, "--budget", "3 steps")
+
+
+def test_the_bits_are_those_of_each_model(glnn: Command, files: Path) -> None:
+    done = glnn("compare", "tunes.txt", "--valid", "more.txt", *SMALL, "--json")
+    assert done.code == 0
+    rows = {row["model"]: row for row in done.json["rows"]}
+    assert {"GLNN", "GNN", "RNN", "LSTM", "HMM", "ContextTree", "bzip2", "xz"} <= set(rows)
+    assert [row["bits"] for row in done.json["rows"]] == sorted(row["bits"] for row in done.json["rows"])
+    expected = GLNN(units=4, degree=2, budget="3 steps", random_state=0, unknown="escape", verbose=0).fit(TUNES)
+    assert rows["GLNN"]["bits"] == expected.bits(MORE)
+    assert rows["GLNN"]["parameters"] == expected.n_parameters_
+    assert rows["GLNN"]["cpu_seconds"] > 0
+    assert rows["GLNN"]["curve"][-1] == [rows["GLNN"]["cpu_seconds"], rows["GLNN"]["bits"]]
+    assert rows["ContextTree"]["bits"] == ContextTree(unknown="escape", verbose=0).fit(TUNES).bits(MORE)
+    assert rows["bzip2"]["bits"] == added_bits(TUNES, MORE, "bzip2")
+    assert all(row["bits_per_symbol"] == row["bits"] / len(MORE) for row in rows.values())
+    assert done.json["symbols"] == len(MORE)
+
+
+def test_rows_appear_as_they_finish_and_the_table_is_sorted(glnn: Command, files: Path) -> None:
+    done = glnn("compare", "tunes.txt", "--models", "xz,contexttree,bzip2,gnn", *SMALL)
+    assert done.code == 0
+    places = [done.err.index(f"{name}: ") for name in ("xz", "ContextTree", "bzip2", "GNN")]
+    assert places == sorted(places)
+    lines = [
+        line for line in done.out.splitlines() if line.split()[:1] in (["xz"], ["ContextTree"], ["bzip2"], ["GNN"])
+    ]
+    assert len(lines) == 4
+    bits = [float(line.split("learns on")[-1].split("steps")[-1].split()[0].replace(",", "")) for line in lines]
+    assert bits == sorted(bits)
+    assert f"bits for {len(TUNES) // 10} symbols" in done.out
+
+
+def test_curves_grow_with_time_and_end_at_the_score(
+    glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Every step is a moment then.
+    monkeypatch.setattr(comparison, "_FACTOR", 1.0)
+    made = comparison._Curve.__init__
+
+    def early(self: comparison._Curve, *arguments: object) -> None:
+        made(self, *arguments)  # type: ignore[arg-type]
+        self._next = 0.0
+
+    monkeypatch.setattr(comparison._Curve, "__init__", early)
+    done = glnn("compare", "tunes.txt", "--valid", "more.txt", "--models", "glnn", *SMALL, "--json")
+    (row,) = done.json["rows"]
+    assert len(row["curve"]) == 4
+    times = [time for time, _ in row["curve"]]
+    assert times == sorted(times)
+    one = GLNN(units=4, degree=2, budget="1 steps", random_state=0, unknown="escape", verbose=0).fit(TUNES)
+    assert row["curve"][0][1] == one.bits(MORE)
+
+
+def test_one_failure_does_not_stop_the_others(glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(GLNN, "fit", fail)
+    done = glnn("compare", "tunes.txt", "--models", "glnn,bzip2", *SMALL, "--json")
+    assert done.code == 0
+    assert [(row["model"], row["error"]) for row in done.json["rows"]] == [("bzip2", None), ("GLNN", "out of luck")]
+    assert done.json["rows"][1]["bits"] is None
+    assert "GLNN failed: out of luck" in glnn("compare", "tunes.txt", "--models", "glnn,bzip2", *SMALL).err
+    assert glnn("compare", "tunes.txt", "--models", "glnn", *SMALL).code == 2
+
+
+def test_ctrl_c_leaves_the_table_of_what_was_done(glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from glnn.training.trainer import Trainer
+
+    step = Trainer.step
+
+    def interrupted(self: Trainer, clock: object = None) -> object:
+        if self.progress.step == 2 and len(self.data.codes) > 64:
+            raise KeyboardInterrupt
+        return step(self, clock)
+
+    monkeypatch.setattr(Trainer, "step", interrupted)
+    done = glnn("compare", "tunes.txt", "--models", "bzip2,glnn,gnn,xz", *SMALL, "--json")
+    assert done.code == 130
+    assert {row["model"] for row in done.json["rows"]} == {"bzip2", "GLNN"}
+    assert "interrupted" in next(row["detail"] for row in done.json["rows"] if row["model"] == "GLNN")
+
+
+def test_an_event_log_counts_the_ends(glnn: Command, files: Path) -> None:
+    arguments = ("--case", "order", "--activity", "step", "--models", "contexttree,bzip2")
+    done = glnn("compare", "log.csv", "--valid", "new.csv", *arguments, "--json")
+    assert done.json["symbols"] == 6 + 2
+    rows = {row["model"]: row["bits"] for row in done.json["rows"]}
+    log, new = (read(files / name, Cutting(case="order", activity="step")).content for name in ("log.csv", "new.csv"))
+    assert rows["ContextTree"] == ContextTree(unknown="escape", verbose=0).fit(log).bits(new)
+    one, other = ([token for case in data for token in (*case, "\0")] for data in (log, new))
+    assert rows["bzip2"] == added_bits(one, other, "bzip2")
+
+
+def test_compressors_cannot_leave_symbols_out(glnn: Command, files: Path) -> None:
+    done = glnn("compare", "tunes.txt", "--models", "contexttree,bzip2", "--predict-after", "|", "--json")
+    assert [row["model"] for row in done.json["rows"]] == ["ContextTree"]
+    assert "compressors pay for every symbol" in done.err
+
+
+def test_the_page(glnn: Command, files: Path) -> None:
+    done = glnn("compare", "tunes.txt", "--models", "gnn,bzip2", *SMALL, "--page", "page.html")
+    assert done.code == 0
+    assert "page.html: open it in a browser" in done.out
+    page = (files / "page.html").read_text()
+    assert "GNN on tunes.txt" in page
+    assert "bzip2" in page
+    again = glnn("compare", "tunes.txt", "--models", "bzip2", "--page", "page.html")
+    assert (again.code, "exists already" in again.err) == (2, True)
+    assert glnn("compare", "tunes.txt", "--models", "bzip2", "--page", "page.html", "--force").code == 0
+    assert "Comparison on tunes.txt" in (files / "page.html").read_text()
+
+
+@pytest.mark.small
+def test_wrong_input(glnn: Command, files: Path) -> None:
+    for arguments, message in (
+        (("--models", "glnn,bzip"), "--models glnn,bzip: bzip is not there; choose from bzip2, xz"),
+        (("--models", ","), "nothing is not there"),
+        (("--budget", "soon"), "budget is 'soon'"),
+        (("--valid-mask", "more.txt"), "--valid-mask was given without --valid"),
+        (("--units", "few"), "--units few"),
+    ):
+        done = glnn("compare", "tunes.txt", *arguments)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert message in done.err
+
+
+@pytest.mark.small
+def test_the_last_tenth(tmp_path: Path) -> None:
+    import numpy as np
+
+    train, valid = _last_tenth(Data("abcdefghijklmnopqrstuvw", np.arange(23) % 2 == 0, None, tmp_path))
+    assert (train.content, valid.content) == ("abcdefghijklmnopqrstu", "vw")
+    assert valid.mask is not None and valid.mask.tolist() == [False, True]
+    assert train.mask is not None and len(train.mask) == 21
+    cases = Sequences([["a", "b"], ["c"], ["d", "e", "f"]], ["x", "y", "z"])
+    train, valid = _last_tenth(Data(cases, np.array([0, 0, 0, 1, 0, 0]) == 1, cases.names, tmp_path))
+    assert [list(train.content), train.names] == [[["a", "b"], ["c"]], ("x", "y")]
+    assert [list(valid.content), valid.names] == [[["d", "e", "f"]], ("z",)]
+    assert valid.mask is not None and valid.mask.tolist() == [True, False, False]
+    assert _symbols(valid) == 1
+    with pytest.raises(ValueError, match="holds too little"):
+        _last_tenth(Data("a", None, None, tmp_path))
+    assert json.dumps(_symbols(Data(cases, None, None, tmp_path))) == "9"

@@ -1,0 +1,189 @@
+"""`glnn resume`: to the same bits as a run that was never interrupted, whatever interrupted it."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from glnn.estimators import load
+from glnn.training.checkpoint import NAME, PREVIOUS
+from glnn.training.trainer import Trainer
+from tests.cli.conftest import Command, process
+from tests.cli.test_train import same_runs
+
+RUN = ("train", "tunes.txt", "--valid", "more.txt", "--units", "4", "--degree", "2")
+
+
+def interrupt_after(steps: int, patched: pytest.MonkeyPatch) -> None:
+    """Ctrl-C after so many steps that were computed, those of the compilation not counted."""
+    step, done = Trainer.step, 0
+
+    def counted(self: Trainer, clock: object = None) -> object:
+        nonlocal done
+        if len(self.data.codes) > 64:
+            if done == steps:
+                raise KeyboardInterrupt
+            done += 1
+        return step(self, clock)
+
+    patched.setattr(Trainer, "step", counted)
+
+
+@pytest.mark.parametrize("when", [1, 5, 6, 13, 17])
+def test_random_starts_race_on_as_if_nothing_had_happened(
+    when: int, glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With three starts and 18 steps, 6 rounds and shares lie on both sides of every moment."""
+    arguments = (*RUN, "--restarts", 3, "--budget", "18 steps", "--quiet")
+    assert glnn(*arguments, "--run", "whole").code == 0
+    with monkeypatch.context() as patched:
+        interrupt_after(when, patched)
+        assert glnn(*arguments, "--run", "run").code == 130
+    done = glnn("resume", "run")
+    assert done.code == 0
+    assert f"going on from step {when}\n" in done.err
+    assert same_runs(files / "run", files / "whole")
+
+
+def test_a_larger_budget_is_a_longer_run(glnn: Command, files: Path) -> None:
+    for name, budget in (("whole", "12 steps"), ("run", "5 steps")):
+        assert glnn(*RUN, "--restarts", 1, "--budget", budget, "--run", name).code == 0
+    done = glnn("resume", "run", "--budget", "12 steps", "--json")
+    assert (done.code, done.json["steps"]) == (0, 12)
+    assert same_runs(files / "run", files / "whole")
+    config = json.loads((files / "run" / "config.json").read_text())
+    assert config["parameters"]["budget"] == "12 steps"
+    assert config["resumed"][0]["command"] == ["glnn", "resume", "run", "--budget", "12 steps", "--json"]
+
+
+def test_sizes_that_were_chosen_stay_when_the_budget_grows(glnn: Command, files: Path) -> None:
+    first = glnn("train", "tunes.txt", "--budget", "3 steps", "--run", "run", "--json").json
+    done = glnn("resume", "run", "--budget", "9 steps", "--json")
+    assert done.code == 0
+    assert [done.json[name] for name in ("units", "degree", "starts")] == [
+        first[name] for name in ("units", "degree", "starts")
+    ]
+    assert json.loads((files / "run" / "config.json").read_text())["parameters"]["units"] == first["units"]
+
+
+def test_a_run_that_came_to_its_end(glnn: Command, files: Path) -> None:
+    first = glnn(*RUN, "--restarts", 1, "--budget", "3 steps", "--run", "run", "--json")
+    content = (files / "run" / "model.safetensors").read_bytes()
+    again = glnn("resume", "run", "--json")
+    assert (again.code, again.json) == (0, first.json)
+    assert "came to its end (budget)" in glnn("resume", "run").err
+    assert (files / "run" / "model.safetensors").read_bytes() == content
+
+
+@pytest.mark.parametrize("budget", ["3 steps", "2 steps", "0.000001s", "6 passes"])
+def test_a_budget_that_is_spent(budget: str, glnn: Command, files: Path) -> None:
+    assert glnn(*RUN, "--restarts", 1, "--budget", "3 steps", "--run", "run").code == 0
+    done = glnn("resume", "run", "--budget", budget)
+    assert done.code == 2
+    assert "3 steps and 6 passes; give more" in done.err
+
+
+def test_the_data_must_be_what_they_were(glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert glnn(*RUN, "--restarts", 1, "--budget", "3 steps", "--run", "run").code == 0
+    text = (files / "tunes.txt").read_text()
+    (files / "tunes.txt").write_text(text + "c")
+    done = glnn("resume", "run", "--budget", "5 steps")
+    assert (done.code, "is not what it was when the run began" in done.err) == (2, True)
+    (files / "tunes.txt").unlink()
+    done = glnn("resume", "run", "--budget", "5 steps")
+    assert (done.code, "is gone: put it back" in done.err) == (2, True)
+    elsewhere = files / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "tunes.txt").write_text(text)
+    shutil.move(files / "more.txt", elsewhere / "more.txt")
+    monkeypatch.chdir(elsewhere)
+    assert glnn("resume", files / "run", "--budget", "5 steps").code == 0
+
+
+def test_threads_change_nothing(glnn: Command, files: Path) -> None:
+    for name in ("one", "two"):
+        assert glnn(*RUN, "--restarts", 1, "--budget", "3 steps", "--run", name).code == 0
+    assert glnn("resume", "one", "--budget", "6 steps").code == 0
+    assert glnn("resume", "two", "--budget", "6 steps", "--threads", 2).code == 0
+    assert load(files / "two" / "model.safetensors").n_jobs == 2
+    assert same_runs(files / "one", files / "two")
+
+
+def test_models_without_checkpoints_begin_anew(glnn: Command, files: Path) -> None:
+    assert glnn("train", "tunes.txt", "--model", "contexttree", "--run", "tree").code == 0
+    content = (files / "tree" / "model.safetensors").read_bytes()
+    (files / "tree" / "result.json").unlink()
+    (files / "tree" / "model.safetensors").unlink()
+    assert glnn("resume", "tree").code == 0
+    assert load(files / "tree" / "model.safetensors").n_parameters_ > 0
+    assert len((files / "tree" / "model.safetensors").read_bytes()) == len(content)
+    done = glnn("resume", "tree", "--budget", "5s")
+    assert (done.code, "reads its data once" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "is no folder of a run: it holds no config.json"),
+        ("[1", "is not JSON: it was damaged"),
+        ('{"format": 7}', "has format 7, this glnn reads format 1"),
+        ('{"format": 1, "model": "glnn"}', "is no description of a run"),
+    ],
+)
+def test_folders_that_are_none(content: str | None, message: str, glnn: Command, files: Path) -> None:
+    (files / "run").mkdir()
+    if content is not None:
+        (files / "run" / "config.json").write_text(content)
+    done = glnn("resume", "run")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert message in done.err
+    assert "is no folder: give the folder" in glnn("resume", "tunes.txt").err
+
+
+def test_a_checkpoint_of_other_networks(glnn: Command, files: Path) -> None:
+    assert glnn(*RUN, "--restarts", 1, "--budget", "3 steps", "--run", "run").code == 0
+    path = files / "run" / "config.json"
+    config = json.loads(path.read_text())
+    config["parameters"]["degree"] = 3
+    config["size"]["degree"] = 3
+    path.write_text(json.dumps(config))
+    done = glnn("resume", "run", "--budget", "5 steps")
+    assert (done.code, "one of the two was altered" in done.err) == (2, True)
+
+
+def killed(folder: Path, arguments: tuple, lines: int, pause: float) -> None:
+    """Start a command and kill it (SIGKILL) a moment after so many steps are written down."""
+    running = process(*arguments, cwd=folder)
+    history = folder / "run" / "history.jsonl"
+    while running.poll() is None and not (history.exists() and history.read_bytes().count(b"\n") >= lines):
+        time.sleep(0.0005)
+    time.sleep(pause)
+    running.send_signal(signal.SIGKILL)
+    _, err = running.communicate()
+    assert running.returncode == -signal.SIGKILL, err
+
+
+def test_killed_again_and_again(files: Path) -> None:
+    """A real process, killed at random moments while it writes after every step; a checkpoint is damaged once."""
+    generator = random.Random(5)
+    arguments = (*RUN, "--restarts", 2, "--budget", "60 steps", "--save-every", 0, "--run")
+    killed(files, (*arguments, "run"), generator.randint(2, 8), generator.uniform(0.0, 0.02))
+    for last in (20, 35):
+        killed(files, ("resume", "run"), generator.randint(last - 8, last), generator.uniform(0.0, 0.02))
+    content = (files / "run" / NAME).read_bytes()
+    (files / "run" / NAME).write_bytes(content[: len(content) // 2])
+    assert (files / "run" / PREVIOUS).exists()
+    assert load(files / "run" / "model.safetensors").steps_ > 0
+    for command in (("resume", "run"), (*arguments, "whole")):
+        done = process(*command, cwd=files)
+        _, err = done.communicate()
+        assert done.returncode == 0, err
+    assert same_runs(files / "run", files / "whole")
+    left = {path.name for path in (files / "run").iterdir()}
+    assert {"model.safetensors", "config.json", "history.jsonl", "result.json", NAME, PREVIOUS, ".lock"} <= left
