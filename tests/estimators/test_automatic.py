@@ -42,7 +42,24 @@ def test_larger_budgets_make_larger_networks_then_more_starts() -> None:
 
 def test_the_degree_is_the_papers() -> None:
     for alphabet_size, degree in ((3, 3), (14, 6), (67, 12)):
-        assert choose_size("auto", "auto", "auto", 1000, alphabet_size, MINUTE).degree == degree
+        assert choose_size("auto", "auto", "auto", 50_000, alphabet_size, MINUTE).degree == degree
+
+
+def test_large_alphabets_get_fewer_edges() -> None:
+    # 20,000 words in 100,000: parameters must not outnumber them by far, nor their metric fill the memory.
+    assert choose_size("auto", "auto", "auto", 100_000, 20_000, MINUTE).degree == 3
+    size = choose_size("auto", "auto", "auto", 10**8, 2_000, Budget(seconds=1e6))
+    entries = 2_000 * size.units * (size.degree + 1) ** 2
+    assert (
+        3 < size.degree < math.sqrt(4_000) and entries <= 2**25 < entries * ((size.degree + 2) / (size.degree + 1)) ** 2
+    )
+
+
+def test_costly_steps_leave_less() -> None:
+    cheap = choose_size("auto", "auto", "auto", 60_000, 67, MINUTE)
+    costly = choose_size("auto", "auto", "auto", 60_000, 67, MINUTE, cost=2.5)
+    assert costly.units < cheap.units
+    assert costly == choose_size("auto", "auto", "auto", 60_000, 67, Budget(seconds=24.0))
 
 
 def test_a_tenth_is_held_out_of_data_that_tell_enough() -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from glnn.estimators import GLNN, HMM, ContextTree
+from glnn.estimators.compiling import compiling
 from glnn.estimators.fitting import split
+from glnn.progress import Display
 from glnn.sequences import InputError, encode
 from glnn.training.trainer import StepInfo, Trainer
 
@@ -146,6 +149,30 @@ def test_interruption_keeps_the_best_model(name: str) -> None:
     assert model.stopped_ == "interrupted" and model.steps_ == 4
     stopped: Any = make(name, budget="4 steps").fit(TEXT)
     assert model.bits(OTHER) == stopped.bits(OTHER)
+
+
+def test_an_interruption_while_compiling_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(self: Trainer, clock: Any = None) -> StepInfo:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trainer, "step", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        make("GLNN").fit(TEXT)
+
+
+def test_processes_compile_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fcntl
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with compiling(Display(0)), (tmp_path / "glnn" / "compiling.lock").open("a") as other:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with (tmp_path / "glnn" / "compiling.lock").open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    # Where nothing can be written, it goes on all the same.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "glnn" / "compiling.lock"))
+    with compiling(Display(0)):
+        pass
 
 
 def test_interruption_stops_all_restarts() -> None:

@@ -20,6 +20,10 @@ FEWEST_STEPS = 120
 STEPS_FOR_A_START = 250
 MOST_STARTS = 6
 UNITS = (24, 64)
+LEAST_DEGREE = 3
+PARAMETERS_FOR_A_SYMBOL = 2.0
+MOST_ENTRIES = 2**25
+"""Of all matrices M̃ together, 8 bytes each."""
 HELD_OUT = (0.1, 0.3)
 HELD_OUT_BITS = 300.0
 HELD_OUT_SYMBOLS = 50_000
@@ -39,20 +43,35 @@ def step_seconds(units: int, alphabet_size: int, symbols: int) -> float:
 
 
 def choose_size(
-    units: int | str, degree: int | str, restarts: int | str, symbols: int, alphabet_size: int, budget: Budget
+    units: int | str,
+    degree: int | str,
+    restarts: int | str,
+    symbols: int,
+    alphabet_size: int,
+    budget: Budget,
+    cost: float = 1.0,
 ) -> Size:
-    """Fill in what is "auto", for training data of so many symbols."""
-    seconds = SECONDS if budget.seconds is None else budget.seconds
+    """Fill in what is "auto", for training data of so many symbols; `cost` is that of a step beside a GLNN's."""
+    seconds = (SECONDS if budget.seconds is None else budget.seconds) / cost
     if not isinstance(units, int):
         units = min(max(UNITS[0], round(8.0 * math.sqrt(alphabet_size))), UNITS[1])
         while units > UNITS[0] and FEWEST_STEPS * step_seconds(units, alphabet_size, symbols) > seconds:
             units -= 1
     if not isinstance(degree, int):
-        degree = math.ceil(math.sqrt(2.0 * alphabet_size))
+        degree = _degree(units, symbols, alphabet_size)
     steps = seconds / step_seconds(units, alphabet_size, symbols)
     if not isinstance(restarts, int):
         restarts = 1 if budget.seconds is None else min(max(1, round(steps / STEPS_FOR_A_START)), MOST_STARTS)
     return Size(units, min(degree, units), restarts)
+
+
+def _degree(units: int, symbols: int, alphabet_size: int) -> int:
+    """The paper's √(2A), fewer where a large alphabet would make more parameters than the data or memory can bear."""
+    blocks = alphabet_size * units
+    bearable = PARAMETERS_FOR_A_SYMBOL * symbols / blocks - 1.0
+    storable = math.sqrt(MOST_ENTRIES / blocks) - 1.0
+    wanted = math.ceil(math.sqrt(2.0 * alphabet_size))
+    return max(LEAST_DEGREE, min(wanted, int(bearable), int(storable)))
 
 
 def held_out_fraction(data: Encoded) -> float:

@@ -13,6 +13,7 @@ from glnn.baselines.ctw import ContextTreeSettings, ContextTreeWeighting, ReadPr
 from glnn.baselines.ctw_kernels import EMPTY, NODE
 from glnn.estimators import fitting
 from glnn.estimators.base import SequenceModel
+from glnn.estimators.compiling import compiling
 from glnn.estimators.parameters import choice, integer, number
 from glnn.estimators.reading import Reader
 from glnn.progress import Display
@@ -82,7 +83,7 @@ class ContextTree(SequenceModel):
             learning = "online" if len(given.data) == 1 else "frozen"
         display, clock, calls = Display(self.verbose), Clock(), tuple(callbacks)
         display.say(f"ContextTree: depth {self.depth}; {given.data.codes.size:,} symbols, read once")
-        with display.said_if_slow("compiling kernels, once"), clock.paused():
+        with compiling(display), clock.paused():
             fit_context_tree(fitting.beginning(given.data), settings)
         stopped = "read"
 

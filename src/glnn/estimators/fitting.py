@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from glnn.estimators.automatic import Size, choose_size, held_out_fraction
+from glnn.estimators.compiling import compiling
 from glnn.estimators.restarts import Run, race, seeds
 from glnn.models import Model
 from glnn.network import Graph, random_graph
@@ -38,6 +39,8 @@ class Plan:
     settings: Settings
     seed: int
     validation_fraction: float | str
+    cost: float
+    """CPU time of a step beside that of a GLNN of the same size."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +100,11 @@ def train(
     """Train within the budget; the budget is not charged for compiling and for validating."""
     watch = watch or Watch()
     data = parts.train
-    size = choose_size(plan.units, plan.degree, plan.restarts, data.codes.size, len(data.alphabet), plan.budget)
+    asked = (plan.units, plan.degree, plan.restarts)
+    size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.budget, plan.cost)
     runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
     display.say(opening(plan.name, *size, plan.budget, parts))
-    with display.said_if_slow("compiling kernels, once"):
+    with compiling(display):
         _warm_up(runs[0], plan.settings, data)
     watch.begin(runs, size, parts)
 
@@ -136,7 +140,10 @@ def _warm_up(run: Run, settings: Settings, data: Encoded) -> None:
     """Two steps on the first few symbols compile everything that training and validating call."""
     few = beginning(data)
     validation = Validation(run.model, few, threads=settings.threads)
-    Trainer(run.model, few, run.params, replace(settings, batch_size=None), validation).run(Budget(steps=2))
+    trainer = Trainer(run.model, few, run.params, replace(settings, batch_size=None), validation)
+    if trainer.run(Budget(steps=2)).reason == "interrupted":
+        # There is no model yet that could be kept.
+        raise KeyboardInterrupt
 
 
 def beginning(data: Encoded) -> Encoded:

@@ -11,6 +11,7 @@ import numpy as np
 from glnn.baselines.hmm import EMStep, HiddenMarkovModel, first_positions, fit_hmm, initial_hmm
 from glnn.estimators import fitting
 from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.compiling import compiling
 from glnn.estimators.parameters import integer, number, number_or, seed
 from glnn.estimators.reading import Reader
 from glnn.estimators.restarts import seeds
@@ -147,7 +148,7 @@ class HMM(SequenceModel):
     ) -> list[_Run]:
         display = Display(self.verbose)
         display.say(fitting.opening("HMM", units, min(degree, units), len(all_seeds), budget, parts))
-        with display.said_if_slow("compiling kernels, once"):
+        with compiling(display):
             few = fitting.beginning(parts.train)
             fit_hmm(few, initial_hmm(few, units, degree, 0), steps=1)
         held = _with_context(parts)

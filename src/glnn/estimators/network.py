@@ -73,6 +73,7 @@ class Network(SequenceModel):
     params_: Params
     graph_: Graph
     _model: ClassVar[Any]
+    _cost: ClassVar[float] = 1.0
     _watch: fitting.Watch | None = None
     _activations: ClassVar[tuple[str, ...]] = tuple(ACTIVATIONS)
 
@@ -185,6 +186,7 @@ class Network(SequenceModel):
             budget=parse_budget(self.budget),
             settings=settings,
             seed=seed("random_state", self.random_state),
+            cost=self._cost,
             validation_fraction=number_or("auto", "validation_fraction", self.validation_fraction, 0.0, 1.0),
         )
 

@@ -71,4 +71,5 @@ class LSTM(_SymbolAsInput):
     """
 
     _model = models.LSTM
+    _cost = 2.5
     _activations = ("tanh", "logistic")
