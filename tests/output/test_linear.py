@@ -29,6 +29,7 @@ def as_gnn(
     graph = random_graph(states, states)
     net = naive.Network("gnn", graph.in_ptr, graph.sources, "linear")
     params = naive.hmm_as_gnn(net, start, transition, emission)
+    params["w"][0] = np.nan  # the constant unit has no part in the linear output
     return GNN(graph, symbols, activation="linear"), params["w"], params["tau"].ravel(), params["V0"]
 
 
