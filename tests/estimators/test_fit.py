@@ -164,13 +164,13 @@ def test_processes_compile_one_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
     import fcntl
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with compiling(Display(0)), (tmp_path / "glnn" / "compiling.lock").open("a") as other:
-        with pytest.raises(BlockingIOError):
-            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    with (tmp_path / "glnn" / "compiling.lock").open("a") as other:
+    lock = tmp_path / "glnn" / "compiling.lock"
+    with compiling(Display(0)), lock.open("a") as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with lock.open("a") as other:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     # Where nothing can be written, it goes on all the same.
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "glnn" / "compiling.lock"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(lock))
     with compiling(Display(0)):
         pass
 
