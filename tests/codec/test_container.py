@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glnn.codec import DamagedStream, StreamError, WrongModel, compress, decompress
+from glnn.codec import DamagedStream, StreamError, WrongModel, compress, compress_file, decompress, decompress_file
 from glnn.codec.container import CHECKSUM, MAGIC, VERSION, Header, checksum, read_header, write_container
 from glnn.codec.fingerprint import fingerprint
 from glnn.sequences import Alphabet, Sequences
@@ -174,6 +175,20 @@ def test_each_error_says_what_is_wrong() -> None:
         decompress(model, whole(replace(header, data=bytes(8)), code))
     with pytest.raises(DamagedStream, match=r"does not end with its last symbol|ends before"):
         decompress(model, whole(replace(header, symbols=header.symbols - 3), code))
+
+
+def test_many_symbols_in_few_bytes_can_be_refused(tmp_path: Path) -> None:
+    model = Markov(Alphabet("ab"), np.array([[1 - 1e-12, 1e-12], [0.5, 0.5]]))
+    text = "a" * 5000
+    blob = compress(model, text)
+    assert len(blob) < 50
+    assert decompress(model, blob, most_symbols=5000) == text
+    with pytest.raises(StreamError, match="holds 5000 symbols, and most_symbols allows 4999"):
+        decompress(model, blob, most_symbols=4999)
+    (tmp_path / "plain").write_text(text)
+    compress_file(model, tmp_path / "plain", tmp_path / "packed")
+    with pytest.raises(StreamError, match="most_symbols allows 10"):
+        decompress_file(model, tmp_path / "packed", tmp_path / "back", most_symbols=10)
 
 
 @pytest.mark.parametrize("kind", KINDS)

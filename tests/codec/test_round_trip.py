@@ -22,6 +22,14 @@ def random_text(length: int, seed: int = 0) -> str:
     return "".join(np.random.default_rng(seed).choice(list(LETTERS), length))
 
 
+@pytest.mark.small
+@pytest.mark.parametrize("kind", KINDS)
+def test_short_texts_come_back(kind: str) -> None:
+    model = predictor(kind, end=True, escape=0.05)
+    texts = ["a bad", "", "cabbage Z\nface"]
+    assert list(decompress(model, compress(model, Sequences(texts)))) == texts
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("escape", [None, 0.05])
 def test_texts_come_back(kind: str, escape: float | None) -> None:

@@ -52,16 +52,22 @@ def compress_file(
 
 
 def decompress_file(
-    model: Any, path: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
+    model: Any,
+    path: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    progress: Progress | None = None,
+    most_symbols: int | None = None,
 ) -> int:
     """Write the file that was compressed into `path` to `target`; gives the bytes written.
 
-    Another model, or a stream that is damaged, is refused, and `target` stays as it was.
+    Another model, or a stream that is damaged, is refused, and `target` stays as it was. A stream from strangers can
+    hold very many symbols in few bytes: `most_symbols` refuses more than that.
     """
     predictor = predictor_of(model)
     source = Path(path)
     with source.open("rb") as file:
-        header = open_stream(predictor, file)
+        header = open_stream(predictor, file, most_symbols)
         if not header.is_file:
             raise InputError(f"{path} holds sequences, not a file: read its bytes and give them to decompress()")
         with _beside(source, Path(target)) as output:

@@ -57,14 +57,15 @@ def compress(model: Any, data: Any) -> bytes:
     return whole.getvalue()
 
 
-def decompress(model: Any, blob: bytes) -> Any:
+def decompress(model: Any, blob: bytes, *, most_symbols: int | None = None) -> Any:
     """The data that `compress` was given, as the alphabet's natural kind; a compressed file gives its bytes.
 
-    Several sequences come as a list, or as `glnn.Sequences` where a list of texts would be taken for one sequence.
+    Several sequences come as a list, or as `glnn.Sequences` where a list of texts would be taken for one sequence. A
+    stream from strangers can hold very many symbols in few bytes: `most_symbols` refuses more than that.
     """
     source = io.BytesIO(blob)
     predictor = predictor_of(model)
-    header = open_stream(predictor, source)
+    header = open_stream(predictor, source, most_symbols)
     if header.is_file:
         from glnn.codec.files import restore
 
@@ -96,9 +97,11 @@ def predictor_of(model: Any) -> Predictor:
     return predictor  # type: ignore[no-any-return]
 
 
-def open_stream(predictor: Predictor, source: BinaryIO) -> Header:
+def open_stream(predictor: Predictor, source: BinaryIO, most_symbols: int | None = None) -> Header:
     """Check everything that can be checked before decoding; `source` is left at the code."""
     header = read_header(source)
+    if most_symbols is not None and header.symbols > most_symbols:
+        raise StreamError(f"the stream holds {header.symbols} symbols, and most_symbols allows {most_symbols}")
     own = fingerprint(predictor)
     if own != header.model:
         hint = "" if header.portable else "; this model's probabilities may also differ from machine to machine"

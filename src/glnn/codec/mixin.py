@@ -21,10 +21,10 @@ class Compressing:
         check_is_fitted(self, "predictor_")
         return message.compress(self, data)
 
-    def decompress(self, blob: bytes) -> Any:
-        """What `compress` was given; refuses a damaged stream and one of another model."""
+    def decompress(self, blob: bytes, *, most_symbols: int | None = None) -> Any:
+        """What `compress` was given; refuses a damaged stream, one of another model, one of too many symbols."""
         check_is_fitted(self, "predictor_")
-        return message.decompress(self, blob)
+        return message.decompress(self, blob, most_symbols=most_symbols)
 
     def compress_file(
         self,
@@ -46,7 +46,8 @@ class Compressing:
         target: str | os.PathLike[str],
         *,
         progress: files.Progress | None = None,
+        most_symbols: int | None = None,
     ) -> int:
         """The file that `compress_file` was given, byte for byte; gives the bytes written."""
         check_is_fitted(self, "predictor_")
-        return files.decompress_file(self, path, target, progress=progress)
+        return files.decompress_file(self, path, target, progress=progress, most_symbols=most_symbols)
