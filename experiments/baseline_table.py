@@ -43,11 +43,15 @@ PAPER = {
 }
 # In the proportion of the paper's 30, 10 and 10 minutes; the other reading of insertions is for context trees only.
 HMM_SECONDS = {"insertions": 30, "music": 10, "anbn": 10}
-HMM_STATES = (16, 32, 64, 128)
+LONG = 150
+HMM_STATES = (4, 8, 16, 32, 64, 128, 256)
 DEPTHS = (2, 3, 6, 9, 12, 16)
 # The bounds of the public CTW program of the inventors' university: |log2 β| ≤ 8 and counts in 7 bits.
 BOUNDED = {"weight_limit": 8.0, "count_limit": 127}
 BYTES = Alphabet([chr(code) for code in range(256)])
+# Enough for the exact mixture in every run; FEW shows what less does, on insertions.
+MANY_NODES = 10_000_000
+FEW_NODES = (10_000, 100_000, 1_000_000)
 
 
 def runs() -> Iterator[dict[str, Any]]:
@@ -58,13 +62,19 @@ def runs() -> Iterator[dict[str, Any]]:
                 for estimator in ("kt", "zero_redundancy"):
                     common = {"model": "ctw", "source": source, "pair": pair}
                     tree = {"symbols": symbols, "estimator": estimator}
-                    for depth in DEPTHS if source != "insertions, not after 9" else (3, 12):
+                    for depth in DEPTHS if source != "insertions, not after 9" else (3, 12, 16):
                         yield {**common, **tree, "depth": depth}
             yield {**common, "symbols": "bytes", "estimator": "zero_redundancy", "depth": 6, **BOUNDED}
+            if source == "insertions":
+                for nodes in FEW_NODES:
+                    yield {**common, "symbols": "huffman", "estimator": "kt", "depth": 12, "max_nodes": nodes}
     for source, seconds in HMM_SECONDS.items():
         for pair in range(PAIRS):
-            for states in HMM_STATES:
+            # With fewer states than half the letters there is nothing to see.
+            for states in HMM_STATES if source == "anbn" else HMM_STATES[2:]:
                 yield {"model": "hmm", "source": source, "pair": pair, "states": states, "seconds": seconds}
+    # 256 states are far from done after 30 seconds.
+    yield {"model": "hmm", "source": "insertions", "pair": 0, "states": 256, "seconds": LONG}
 
 
 @cache
@@ -79,6 +89,7 @@ def context_tree(run: dict[str, Any], train: Sample, valid: Sample) -> dict[str,
         depth=run["depth"],
         decomposition="balanced" if run["symbols"] == "bytes" else run["symbols"],
         estimator=run["estimator"],
+        max_nodes=run.get("max_nodes", MANY_NODES),
         weight_limit=run.get("weight_limit", math.inf),
         count_limit=run.get("count_limit", 2**30),
     )
@@ -101,7 +112,7 @@ def hidden_markov(run: dict[str, Any], train: Sample, valid: Sample) -> dict[str
     model = initial_hmm(data, run["states"], random_state=run["pair"])
     warm_up(data, run["states"])
     watch = Watch(run["seconds"], lambda step: bits(step.model, held_out, regularised=True) - valid.bits)
-    fit_hmm(data, model, steps=10**6, callback=watch)
+    fit_hmm(data, model, steps=10**6, tolerance=1e-9, callback=watch)
     return {
         "regret": watch.best,
         "best_step": watch.best_step,
@@ -165,8 +176,8 @@ def mean_regrets(entries: list[dict[str, Any]], varying: str, field: str = "regr
 
 
 def chosen(entries: list[dict[str, Any]], **settings: Any) -> list[dict[str, Any]]:
-    """The entries with these settings; those with bounds only when asked for."""
-    settings = {"weight_limit": None, **settings}
+    """The entries with these settings; those with bounds of any kind only when asked for."""
+    settings = {"weight_limit": None, "max_nodes": None, **settings}
     return [e for e in entries if all(e["run"].get(name) == value for name, value in settings.items())]
 
 
@@ -182,7 +193,7 @@ def summary(entries: list[dict[str, Any]]) -> Iterator[str]:
     yield "| source | true bits | context tree | paper | HMM, best size | paper |"
     yield "|---|---|---|---|---|---|"
     for source in SOURCES:
-        trees = chosen(entries, model="ctw", source=source, symbols="huffman", estimator="kt", depth=12)
+        trees = chosen(entries, model="ctw", source=source, symbols="huffman", estimator="kt", depth=16)
         each = " ".join(figure(entry["regret"]) for entry in trees)
         mean = float(np.mean([entry["regret"] for entry in trees]))
         models = mean_regrets(chosen(entries, model="hmm", source=source), "states")
@@ -206,7 +217,7 @@ def summary(entries: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def tree_table(entries: list[dict[str, Any]]) -> Iterator[str]:
-    yield f"| source | symbols | estimator | {' | '.join(f'depth {depth}' for depth in DEPTHS)} | frozen, 12 |"
+    yield f"| source | symbols | estimator | {' | '.join(f'depth {depth}' for depth in DEPTHS)} | frozen, 16 |"
     yield "|---" * (len(DEPTHS) + 4) + "|"
     for source in SOURCES:
         for symbols in ("huffman", "balanced", "bytes"):
@@ -216,10 +227,22 @@ def tree_table(entries: list[dict[str, Any]]) -> Iterator[str]:
                 frozen = mean_regrets(some, "depth", "frozen_regret")
                 cells = [figure(means[depth]) if depth in means else "" for depth in DEPTHS]
                 title = f"{TITLES.get(source, source)} | {symbols} | {estimator.replace('_', ' ')}"
-                yield f"| {title} | {' | '.join(cells)} | {figure(frozen[12])} |"
+                yield f"| {title} | {' | '.join(cells)} | {figure(frozen[16])} |"
         bounded = mean_regrets(chosen(entries, model="ctw", source=source, weight_limit=8.0), "depth")
         cells = [figure(bounded[depth]) if depth in bounded else "" for depth in DEPTHS]
         yield f"| {TITLES.get(source, source)} | bytes | zero redundancy, bounded | {' | '.join(cells)} | |"
+
+
+def memory_table(entries: list[dict[str, Any]]) -> Iterator[str]:
+    some = chosen(entries, model="ctw", source="insertions", symbols="huffman", estimator="kt", depth=12)
+    used = max(entry["nodes"] for entry in some)
+    yield f"| nodes | {' | '.join(f'{nodes:,}' for nodes in FEW_NODES)} | all, {used:,} after train |"
+    yield "|---" * (len(FEW_NODES) + 2) + "|"
+    cells = []
+    for nodes in (*FEW_NODES, None):
+        few = chosen(some if nodes is None else entries, source="insertions", max_nodes=nodes)
+        cells.append(figure(float(np.mean([entry["regret"] for entry in few]))))
+    yield f"| regret | {' | '.join(cells)} |"
 
 
 def markov_table(entries: list[dict[str, Any]]) -> Iterator[str]:
@@ -228,7 +251,10 @@ def markov_table(entries: list[dict[str, Any]]) -> Iterator[str]:
     for source, seconds in HMM_SECONDS.items():
         cells = []
         for states in HMM_STATES:
-            pairs = chosen(entries, model="hmm", source=source, states=states)
+            pairs = chosen(entries, model="hmm", source=source, states=states, seconds=seconds)
+            if not pairs:
+                cells.append("")
+                continue
             steps = ", ".join(str(entry["steps"]) for entry in pairs)
             mean = float(np.mean([entry["regret"] for entry in pairs]))
             cells.append(f"{figure(mean)} ({steps} steps)")
@@ -238,7 +264,12 @@ def markov_table(entries: list[dict[str, Any]]) -> Iterator[str]:
 def render() -> None:
     """Put the tables between their marks on the page."""
     entries, page = finished(), PAGE.read_text()
-    for name, table in (("summary", summary), ("trees", tree_table), ("hmm", markov_table)):
+    for name, table in (
+        ("summary", summary),
+        ("trees", tree_table),
+        ("memory", memory_table),
+        ("hmm", markov_table),
+    ):
         opening, closing = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         before, rest = page.split(opening)
         page = f"{before}{opening}\n" + "\n".join(table(entries)) + f"\n\n{closing}{rest.split(closing)[1]}"

@@ -6,7 +6,7 @@ Each finished run is one line of JSON, written at once; runs that are there alre
     python experiments/engine_runs.py anbn                   aⁿbⁿ, 16 units, d = 3, eight seeds, 60 CPU seconds
     python experiments/engine_runs.py insertions             insertions, 64 units, d = 12, three seeds, 120 CPU seconds
     python experiments/engine_runs.py methods                all methods on the three sources, 32 units, 3 seeds, 30 s
-    python experiments/engine_runs.py table                  what is there so far, as a table
+    python experiments/engine_runs.py table                  what is there so far, also into docs/engine_runs.md
 """
 
 from __future__ import annotations
@@ -29,6 +29,14 @@ from glnn.training.trainer import Settings, Trainer
 from glnn.training.validation import Validation
 
 RESULTS = Path(__file__).parent / "results" / "engine_runs.jsonl"
+PAGE = Path(__file__).parents[1] / "docs" / "engine_runs.md"
+BEGIN, END = "<!-- runs: begin -->", "<!-- runs: end -->"
+TITLES = {
+    "music": "Music, d = 5",
+    "insertions": "Insertions, d = 12",
+    "anbn": "aⁿbⁿ, d = 3",
+    "methods": "All methods, everything else equal",
+}
 DEGREES = {"insertions": 12, "music": 6, "anbn": 3}
 METHODS = [
     ("qdh", "rbpm"),
@@ -116,17 +124,42 @@ def read() -> list[dict[str, Any]]:
 
 
 def table() -> None:
+    """Every regret found, by study: to the terminal, and between the markers of the documentation page."""
     found = read()
+    lines = []
     for study in dict.fromkeys(line["study"] for line in found):
-        print(f"\n{study}")
-        rows: dict[tuple[Any, ...], dict[str, list[float]]] = {}
-        for line in found:
-            if line["study"] == study:
-                row = (line["model"], f"{line['output_metric']}+{line['metric']}", line["units"], line["degree"])
-                row = row if study != "methods" else row[:3]
-                rows.setdefault(row, {}).setdefault(line["source"], []).append(line["regret"])
-        for row, by_source in rows.items():
-            print(*row, *(f"{name}: {' '.join(f'{v:g}' for v in values)}" for name, values in by_source.items()))
+        chosen = [line for line in found if line["study"] == study]
+        sources = [name for name in DEGREES if any(line["source"] == name for line in chosen)]
+        seconds = "/".join(str(line["seconds"]) for line in {line["seconds"]: line for line in chosen}.values())
+        lines += [
+            f"### {TITLES[study]}",
+            "",
+            f"{seconds} CPU seconds a run, {chosen[0]['units']} units; seeds in order.",
+            "",
+        ]
+        lines += ["| model, method | " + " | ".join(sources) + " |", "|---" * (len(sources) + 1) + "|"]
+        for method in dict.fromkeys((line["model"], line["output_metric"], line["metric"]) for line in chosen):
+            cells = []
+            for source in sources:
+                of = [
+                    x
+                    for x in chosen
+                    if x["source"] == source and (x["model"], x["output_metric"], x["metric"]) == method
+                ]
+                values = [
+                    f"{x['regret']:,.0f}" if x["regret"] >= 1000 else f"{x['regret']:.1f}" for x in sorted(of, key=seed)
+                ]
+                cells.append(" · ".join(values))
+            lines.append(f"| {method[0].upper()} {method[1].upper()}+{method[2].upper()} | " + " | ".join(cells) + " |")
+        lines.append("")
+    print("\n".join(lines))
+    text = PAGE.read_text()
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n\n" + "\n".join(lines) + f"\n{END}{after}")
+
+
+def seed(line: dict[str, Any]) -> int:
+    return int(line["seed"])
 
 
 def main() -> None:

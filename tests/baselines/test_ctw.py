@@ -31,9 +31,7 @@ def random_text(length: int, seed: int, symbols: str = "abc") -> str:
 
 def kt_block(zeros: int, ones: int) -> float:
     """log Γ(a + ½) Γ(b + ½) / (π Γ(a + b + 1)), the probability of a bits 0 and b bits 1 in any order."""
-    return (
-        math.lgamma(zeros + 0.5) + math.lgamma(ones + 0.5) - math.log(math.pi) - math.lgamma(zeros + ones + 1)
-    )
+    return math.lgamma(zeros + 0.5) + math.lgamma(ones + 0.5) - math.log(math.pi) - math.lgamma(zeros + ones + 1)
 
 
 def block(zeros: int, ones: int, estimator: str) -> float:
@@ -170,9 +168,7 @@ def test_the_probability_of_a_run_goes_on_beyond_its_table(n):
 @pytest.mark.parametrize("exponent", [1, 2])
 def test_weights_beyond_all_floats_leave_the_estimate_alone(exponent):
     text = encode(random_text(60, 0, "ab"), "ab")
-    model, flat = (
-        fit_context_tree(text, ContextTreeSettings(depth=d)).with_learning("frozen") for d in (2, 0)
-    )
+    model, flat = (fit_context_tree(text, ContextTreeSettings(depth=d)).with_learning("frozen") for d in (2, 0))
     model.forest.nodes["exponent"][0], model.forest.nodes["ratio"][0] = exponent, 2.0 ** (-60)
     np.testing.assert_allclose(model.log_likelihoods(text), flat.log_likelihoods(text), rtol=1e-12)
 
@@ -297,9 +293,7 @@ def test_the_papers_measure_is_the_cost_of_the_concatenation_less_that_of_traini
 
 @pytest.mark.small
 def test_every_sequence_begins_behind_padding():
-    model = fit_context_tree(
-        encode(Sequences(["abb", "acc", "abc", "acb"]), "abc"), ContextTreeSettings(depth=2)
-    )
+    model = fit_context_tree(encode(Sequences(["abb", "acc", "abc", "acb"]), "abc"), ContextTreeSettings(depth=2))
     frozen = model.with_learning("frozen")
     np.testing.assert_array_equal(
         frozen.log_likelihoods(encode(Sequences(["ab", "ca", "ab"]), "abc"))[[0, 1, 4, 5]],

@@ -44,9 +44,7 @@ def with_random_start(model: HiddenMarkovModel) -> HiddenMarkovModel:
     return HiddenMarkovModel(model.alphabet, model.graph, start, model.transitions, model.emissions)
 
 
-def all_paths(
-    model: HiddenMarkovModel, codes: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+def all_paths(model: HiddenMarkovModel, codes: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
     """P(codes), and starts, moves (N, N) and writings (N, A), each path weighted by its probability."""
     n, a = model.states, model.transition_matrix
     starts, moves, writings = np.zeros(n), np.zeros((n, n)), np.zeros_like(model.emissions)
@@ -288,9 +286,7 @@ def test_training_ends_after_the_steps_or_when_nothing_is_gained():
     fit_hmm(data, initial_hmm(data, 5), steps=6, callback=lambda info: steps.append(info.step))
     assert steps == list(range(7))
     gains = []
-    fit_hmm(
-        data, initial_hmm(data, 5), tolerance=1e-4, callback=lambda info: gains.append(info.log_likelihood)
-    )
+    fit_hmm(data, initial_hmm(data, 5), tolerance=1e-4, callback=lambda info: gains.append(info.log_likelihood))
     assert len(gains) < 1000
     assert np.diff(gains)[-1] < 1e-4 * abs(gains[-1]) <= np.diff(gains)[:-1].min()
 

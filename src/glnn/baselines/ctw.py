@@ -152,13 +152,9 @@ class ContextTreeWeighting:
     def _first_context(self) -> np.ndarray:
         return self.tail.copy() if self.opening == "tail" else np.full_like(self.tail, len(self.alphabet))
 
-    def _read(
-        self, data: Encoded, block: int, with_rows: bool = False
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _read(self, data: Encoded, block: int, with_rows: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         if data.alphabet != self.alphabet:
-            raise InputError(
-                f"the data have {data.alphabet!r}, the trees {self.alphabet!r}: encode with alphabet="
-            )
+            raise InputError(f"the data have {data.alphabet!r}, the trees {self.alphabet!r}: encode with alphabet=")
         first = np.zeros(data.codes.size, np.bool_)
         first[data.starts[:-1]] = True
         first[0] = False

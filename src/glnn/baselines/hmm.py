@@ -45,9 +45,7 @@ class HiddenMarkovModel:
                 raise InputError(f"{name} has shape {array.shape}: this graph and this alphabet need {shape}")
             sums = _row_sums(array, self.graph) if name == "transitions" else array.sum(axis=-1)
             if not np.allclose(sums, 1.0, rtol=0, atol=1e-8) or array.min() < 0:
-                raise InputError(
-                    f"{name} must be probabilities with sum 1 from each state; the sums are {sums}"
-                )
+                raise InputError(f"{name} must be probabilities with sum 1 from each state; the sums are {sums}")
 
     @property
     def states(self) -> int:
