@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from glnn.codec import DamagedStream, StreamError, WrongModel, compress, compress_file, decompress, decompress_file
 from glnn.codec.container import CHECKSUM, MAGIC, VERSION, Header, checksum, read_header, write_container
 from glnn.codec.fingerprint import fingerprint
+from glnn.codec.steps import steps_of
 from glnn.sequences import Alphabet, Sequences
 from glnn.sequences.special import ESCAPE, ExtendedAlphabet
 from tests.codec.predictors import KINDS, LETTERS, Markov, predictor
@@ -226,6 +227,21 @@ def test_every_number_of_a_model_is_in_its_hash() -> None:
     assert len({fingerprint(trees), fingerprint(trees.continuing()), fingerprint(trees.with_learning("frozen"))}) == 3
     escaping = [fingerprint(predictor("hmm", escape=probability)) for probability in (0.1, 0.1 + 1e-15)]
     assert escaping[0] != escaping[1]
+
+
+@pytest.mark.parametrize("kind", ["glnn", "lstm", "hmm", "tree", "stepwise"])
+def test_arithmetic_that_differs_in_the_last_bit_is_in_the_hash(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = predictor(kind)
+    before = fingerprint(model)
+
+    def rounded_otherwise(given_: Any) -> Any:
+        steps = steps_of(given_)
+        place = steps.place
+        monkeypatch.setattr(steps, "place", lambda: place() + np.spacing(place()))
+        return steps
+
+    monkeypatch.setattr("glnn.codec.fingerprint.steps_of", rounded_otherwise)
+    assert fingerprint(model) != before
 
 
 def test_a_predictor_of_ones_own_is_known_by_what_it_predicts() -> None:
