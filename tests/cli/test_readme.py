@@ -18,10 +18,9 @@ def test_the_readmes_example(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = examples("README.md")
     names: dict = {}
     exec(compile(example, "README.md", "exec"), names)
-    printed = capsys.readouterr().out
-    assert names["valid"].text[:24] in printed
-    assert "2 sequences" in printed
-    assert names["data"].codes.size == 8
+    learned, true, *_ = (float(number) for number in capsys.readouterr().out.split()[:2])
+    # Forty steps are enough to be far under one symbol's worth of chance, and never under the true model.
+    assert true < learned < 1.5 * true
 
 
 def test_the_examples_of_the_page_on_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
