@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "output": {"numeric"},
     "metrics": {"numeric"},
     "training": {"sequences", "network", "models", "output", "metrics", "numeric"},
-    "evaluation": {"sequences"},
+    "evaluation": {"sequences", "output"},
     "sources": {"sequences", "evaluation"},
     "baselines": {"sequences", "evaluation", "network", "numeric"},
     "codec": {"sequences", "evaluation", "numeric", "models", "baselines"},

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from glnn.output import regularised
+
 
 def regularise(log_likelihoods: np.ndarray, alphabet_size: int, start: int = 0) -> np.ndarray:
-    """log of the regularised probabilities, from log π_t(x_t), t = start, start + 1, …
-
-    Stable also where π_t(x_t) underflows: log(e^p + e^q) with p = log(1 − 1/(t+2)) + log π_t(x_t) and
-    q = −log((t+2) A).
-    """
+    """log of the regularised probabilities, from log π_t(x_t), t = start, start + 1, …: the formula of training."""
     if alphabet_size < 1 or start < 0:
         raise ValueError(f"alphabet size {alphabet_size}, start {start}: expected at least 1 and at least 0")
-    steps = np.arange(len(log_likelihoods)) + (start + 2.0)
-    return np.logaddexp(np.log1p(-1.0 / steps) + log_likelihoods, -np.log(steps * alphabet_size))
+    return regularised.regularise(log_likelihoods, alphabet_size, start + np.arange(len(log_likelihoods)))
