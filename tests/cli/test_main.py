@@ -192,9 +192,13 @@ def test_progress_changes_in_a_terminal_and_is_lines_elsewhere(
     for k in range(12):
         line.update(k / 12, f"step {k}")
         now[0] += 1.0
+    for now[0] in (1000.0, 1099.0, 1120.0, 1121.0):
+        line.update(1.0, f"at {now[0]:.0f}")
     line.update(1.0, "another", new=True)
     line.close()
-    assert capsys.readouterr().err.splitlines() == ["step 0", "step 5", "step 10", "another"]
+    # Every five seconds at first, then when a tenth more time has gone by.
+    lines = ["step 0", "step 5", "step 10", "at 1000", "at 1120", "another"]
+    assert capsys.readouterr().err.splitlines() == lines
     silent = printing.ProgressLine(quiet=True)
     silent.update(0.5, "step")
     assert capsys.readouterr().err == ""

@@ -105,14 +105,17 @@ class ProgressLine:
 
         self.display = Display(0 if quiet else 1)
         self._plain = not quiet and not sys.stderr.isatty()
-        self._said = float("-inf")
+        self._begun, self._said = time.monotonic(), float("-inf")
 
     def update(self, fraction: float, text: str, new: bool = False) -> None:
         """Show the text, and how much of the budget is spent; what is `new` is said at once."""
         if not self._plain:
             self.display.update(fraction, text)
-        elif new or time.monotonic() - self._said >= _PLAIN_PAUSE:
-            self._said = time.monotonic()
+            return
+        now = time.monotonic()
+        # A run of hours should not leave thousands of lines.
+        if new or now - self._said >= max(_PLAIN_PAUSE, 0.1 * (now - self._begun)):
+            self._said = now
             self.display.say(text)
 
     def close(self) -> None:

@@ -53,8 +53,8 @@ def train(
 ) -> None:
     """Learn a model from a file; Ctrl-C keeps the best so far.
 
-    The folder of the run holds the model, how to repeat it, its history and checkpoints. Without --valid the last
-    tenth of the data is held out, to keep the model that predicts it best.
+    The folder of the run holds the model, how to repeat it, its history and checkpoints. Without --valid the end
+    of the data is held out, to keep the model that predicts it best.
 
     \b
     Examples:
