@@ -5,6 +5,7 @@ Each finished run is one line of JSON, written at once; runs that are there alre
     python experiments/engine_runs.py music                  music, 32 units, d = 5, QDH+RBPM, 8 seeds, 30 CPU seconds
     python experiments/engine_runs.py anbn                   aⁿbⁿ, 16 units, d = 3, eight seeds, 60 CPU seconds
     python experiments/engine_runs.py insertions             insertions, 64 units, d = 12, three seeds, 120 CPU seconds
+    python experiments/engine_runs.py degrees                insertions, 64 units, RUOP with d = 12 and RBPM with d = 3
     python experiments/engine_runs.py methods                all methods on the three sources, 32 units, 3 seeds, 30 s
     python experiments/engine_runs.py table                  what is there so far, also into docs/engine_runs.md
 """
@@ -35,6 +36,7 @@ TITLES = {
     "music": "Music, d = 5",
     "insertions": "Insertions, d = 12",
     "anbn": "aⁿbⁿ, d = 3",
+    "degrees": "Insertions, RUOP with d = 12 and RBPM with d = 3",
     "methods": "All methods, everything else equal",
 }
 DEGREES = {"insertions": 12, "music": 6, "anbn": 3}
@@ -56,6 +58,9 @@ def settings(which: str, model: str = "glnn") -> list[dict[str, Any]]:
         return [{**common, "source": "music", "units": 32, "degree": 5, "seconds": 30, "seed": k} for k in range(8)]
     if which == "anbn":
         return [{**common, "source": "anbn", "units": 16, "degree": 3, "seconds": 60, "seed": k} for k in range(8)]
+    if which == "degrees":
+        common |= {"source": "insertions", "units": 64, "seconds": 60, "seed": 0}
+        return [{**common, "metric": "ruop", "degree": 12}, {**common, "degree": 3}]
     if which == "insertions":
         return [
             {**common, "source": "insertions", "units": 64, "degree": 12, "seconds": 120, "seed": k} for k in range(3)
@@ -164,7 +169,7 @@ def seed(line: dict[str, Any]) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("study", choices=["music", "anbn", "insertions", "methods", "table"])
+    parser.add_argument("study", choices=["music", "anbn", "insertions", "degrees", "methods", "table"])
     parser.add_argument("--model", choices=["glnn", "gnn", "rnn"], default="glnn", help="of the study of methods")
     parser.add_argument("--reverse", action="store_true", help="begin at the end, for a second process")
     options = parser.parse_args()
