@@ -46,7 +46,7 @@ HMM_SECONDS = {"insertions": 30, "music": 10, "anbn": 10}
 LONG = 150
 HMM_STATES = (4, 8, 16, 32, 64, 128, 256)
 DEPTHS = (2, 3, 6, 9, 12, 16)
-# The bounds of the public CTW program of the inventors' university: |log2 β| ≤ 8 and counts in 7 bits.
+# Bounds as in programs made for small memories: |log2 β| ≤ 8 and counts in 7 bits.
 BOUNDED = {"weight_limit": 8.0, "count_limit": 127}
 BYTES = Alphabet([chr(code) for code in range(256)])
 # Enough for the exact mixture in every run; FEW shows what less does, on insertions.
