@@ -17,7 +17,7 @@ def bzip2_bits(text: str) -> int:
 
 
 def test_its_figures_are_those_of_the_samples(glnn: Command, tmp_path: Path) -> None:
-    done = glnn("demo", "--seed", 4, "--budget", "12 steps", "--json")
+    done = glnn("demo", "--source", "music", "--seed", 4, "--budget", "12 steps", "--json")
     assert done.code == 0
     found = done.json
     source = sources.get("music")
