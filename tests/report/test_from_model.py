@@ -135,6 +135,27 @@ def test_symbols_first_met_later_are_shown_and_the_trace_stops_before_them() -> 
     assert silent(model, "?abc").inside is None
 
 
+def test_no_more_unknown_symbols_are_named_than_a_person_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glnn.report.reading._MOST_UNKNOWN", 2)
+    page = silent(fitted(GLNN, "abcabc" * 12, unknown="escape"), "ab?!#?$!c")
+    assert page.surprise is not None
+    assert [page.symbols[code] for code in page.surprise.codes] == [*"ab?!", "⟨other⟩", "?", "⟨other⟩", "!", "c"]
+
+
+def test_the_memory_of_a_unit_alone_is_that_of_its_loop(counter: Any, counting_text: str) -> None:
+    inside = silent(counter, counting_text).inside
+    assert inside is not None and inside.time_scales is not None and inside.time_scales.own is not None
+    network = counter.predictor_.model
+    tau, _ = network.split(counter.params_.theta)
+    for unit in range(6):
+        (loop,) = np.flatnonzero((network.graph.sources == unit) & (network.graph.edge_targets == unit))
+        a = inside.activities[:, unit]
+        rate = np.mean(np.log(np.abs(1.0 + tau[inside.codes, loop] * (1.0 - a * a))))
+        expected = -1.0 / rate if rate < 0.0 else np.inf
+        assert inside.time_scales.own[unit] == pytest.approx(expected)
+    assert inside.time_scales.initial == pytest.approx(np.arange(2.0, 8.0))
+
+
 def test_only_what_the_mask_predicts_counts(counter: Any, counting_text: str) -> None:
     mask = np.array([symbol == "\n" for symbol in counting_text])
     page = silent(counter, counting_text, mask=mask)
