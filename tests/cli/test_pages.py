@@ -12,10 +12,6 @@ from tests.cli.conftest import ROOT, TUNES, Command
 
 HOWTOS = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/howto").glob("*.md"))
 PAGES = ["README.md", "docs/command_line.md", *HOWTOS]
-    "README.md",
-    "docs/command_line.md",
-    *(str(page.relative_to(ROOT)) for page in (ROOT / "docs/howto").glob("*.md")),
-]
 TRAINING = {"train": "3 steps", "compare": "2 steps", "demo": "1 steps", "resume": "5 steps"}
 # Samples of the paper's sizes take long to score: fewer lines and blocks show the same.
 SIZES = {"music": "60", "anbn": "1"}
