@@ -31,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"sequences", "evaluation"},
 }
 # These stand on top of everything; `__init__` imports what it offers on first use.
-FREE = {"estimators", "cli", "__init__", "__main__"}
+FREE = {"estimators", "reproduction", "cli", "__init__", "__main__"}
 
 
 def room(parts: tuple[str, ...] | list[str]) -> str:

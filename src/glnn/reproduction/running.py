@@ -1,0 +1,197 @@
+"""One setting, from its sequences to the line of results that says all that is needed to repeat it.
+
+Insertions and music have one fixed training, validation and third sequence; aⁿbⁿ and distant XOR draw new ones for
+every run, as the paper does. The third is used neither for stopping nor for choosing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import platform
+import subprocess
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import glnn
+from glnn.reproduction.settings import Setting, to_json
+from glnn.sequences import Encoded, encode
+from glnn.sources import Sample, Source, get
+
+FIXED = ("insertions", "music")
+POINTS = 60
+_WARM_UP_SYMBOLS = 400
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """What a run trains on, stops on, and is scored on once at its end."""
+
+    source: Source
+    train: Sample
+    valid: Sample
+    third: Sample
+
+    def encoded(self, which: Sample) -> Encoded:
+        """A sequence over the source's alphabet."""
+        return self.source.encode(which.text)
+
+
+def seeds_of(setting: Setting) -> tuple[int, int, int]:
+    """The seeds of the three sequences: 0, 1, 2 where they are fixed, otherwise drawn from the setting itself."""
+    if setting.source in FIXED:
+        return 0, 1, 2
+    # The budget has no part in it: a longer run of the same setting has the same sequences.
+    name = f"{setting.source} {setting.row} {setting.units} {setting.degree} {setting.seed}"
+    digest = hashlib.sha256(name.encode()).digest()
+    first, second, third = (int.from_bytes(digest[6 * k : 6 * k + 6], "big") for k in range(3))
+    return first, second, third
+
+
+def sequences_of(setting: Setting) -> Sequences:
+    """The three sequences of a run."""
+    source = get(setting.source)
+    train, valid, third = (source.sample(seed=seed) for seed in seeds_of(setting))
+    return Sequences(source, train, valid, third)
+
+
+def run_setting(setting: Setting) -> dict[str, Any]:
+    """Run one setting; the line of its results."""
+    begun = time.time()
+    if setting.model in ("bzip2", "ctw", "hmm"):
+        from glnn.reproduction.baselines import run_baseline
+
+        result = run_baseline(setting, sequences_of(setting))
+    else:
+        result = run_network(setting, sequences_of(setting))
+    about = {"setting": to_json(setting), "sequence_seeds": list(seeds_of(setting)), **versions()}
+    return {**about, **result, "wall_seconds": round(time.time() - begun, 1)}
+
+
+def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
+    """Train a network; its regrets, how it got there, and how well conditioned it was."""
+    from glnn.training.validation import Validation
+
+    trainer = new_trainer(setting, sequences)
+    progress = trainer.run(setting.budget)
+    third = Validation(trainer.model, sequences.encoded(sequences.third)).score(progress.best)
+    history = progress.history
+    points = thinned(len(history), POINTS, progress.best_step - 1)
+    return {
+        "regret": excess(progress.best_score, sequences.valid),
+        "third_regret": excess(third, sequences.third),
+        "steps": progress.step,
+        "passes": progress.passes,
+        "rejected": sum(info.writing_rejected + info.transition_rejected for info in history),
+        "best_step": progress.best_step,
+        "best_seconds": round(history[progress.best_step - 1].seconds, 3) if progress.best_step else None,
+        "cpu_seconds": round(progress.seconds, 3),
+        "stopped": progress.reason,
+        "true_bits": {
+            "train": round(sequences.train.bits, 2),
+            "valid": round(sequences.valid.bits, 2),
+            "third": round(sequences.third.bits, 2),
+        },
+        "last_train_bits": bits(history[-1].log_likelihood) if history else None,
+        "last_valid_bits": bits(history[-1].validation) if history else None,
+        "writing_rate": progress.writing_rate,
+        "transition_rate": progress.transition_rate,
+        "conditioning": finite(max((info.conditioning for info in history), default=0.0)),
+        "retries": sum(info.retries for info in history),
+        "fallbacks": sum(info.quasi_diagonal for info in history),
+        "resting": sum(info.resting for info in history),
+        "parameters": sum(np.size(part) for part in (progress.best.w, progress.best.theta, progress.best.V0)),
+        "trajectory": {
+            "seconds": [round(history[k].seconds, 3) for k in points],
+            "steps": [history[k].step for k in points],
+            "train_bits": [bits(history[k].log_likelihood) for k in points],
+            "valid_bits": [bits(history[k].validation) for k in points],
+        },
+    }
+
+
+def new_trainer(setting: Setting, sequences: Sequences) -> Any:
+    """A trainer at its start, its kernels compiled."""
+    from glnn.models import MODELS
+    from glnn.network import random_graph
+    from glnn.training.trainer import Settings, Trainer
+    from glnn.training.validation import Validation
+
+    train, valid = sequences.encoded(sequences.train), sequences.encoded(sequences.valid)
+    symbols = len(sequences.source.alphabet)
+    generator = np.random.default_rng(setting.seed)
+    model = MODELS[setting.model](random_graph(setting.units, setting.degree, generator), symbols)
+    counts = np.bincount(train.codes, minlength=symbols).astype(float)
+    predicted = np.bincount(train.codes[train.mask], minlength=symbols).astype(float)
+    params = model.initial(predicted, counts, generator)
+    options = Settings(metric=setting.metric, output_metric=setting.output_metric, threads=1)
+    few = encode(sequences.train.text[:_WARM_UP_SYMBOLS], alphabet=sequences.source.alphabet)
+    # Compiles, or reads from the cache, outside the budget.
+    Trainer(model, few, params, options, Validation(model, few)).step()
+    return Trainer(model, train, params, options, Validation(model, valid), random_state=setting.seed)
+
+
+def thinned(total: int, points: int, wanted: int) -> list[int]:
+    """About that many of the places 0 … total − 1, denser at the beginning; first, last and the wanted one included."""
+    if total == 0:
+        return []
+    places = np.round(np.linspace(0.0, 1.0, min(points, total)) ** 1.5 * (total - 1)).astype(int)
+    return sorted({*places.tolist(), max(wanted, 0)})
+
+
+def bits(log_likelihood: float | None) -> float | None:
+    """Bits of a natural log-likelihood; None where it is not finite, as JSON has no infinity."""
+    if log_likelihood is None or not math.isfinite(log_likelihood):
+        return None
+    return round(-log_likelihood / math.log(2.0), 2)
+
+
+def excess(log_likelihood: float, sample: Sample) -> float | None:
+    """The regret: bits above those of the true model."""
+    value = bits(log_likelihood)
+    return None if value is None else round(value - sample.bits, 2)
+
+
+def finite(value: float) -> float | None:
+    """The number, or None."""
+    return float(value) if math.isfinite(value) else None
+
+
+@cache
+def versions() -> dict[str, Any]:
+    """What the numbers may depend on besides the setting."""
+    import numba
+
+    return {
+        "version": glnn.__version__,
+        "commit": commit(Path(glnn.__file__).parent),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "processor": _processor(),
+    }
+
+
+def commit(package: Path) -> str | None:
+    """The git commit of the sources, marked where they differ from it; None when they are in no repository."""
+    try:
+        for arguments in (["ls-files", "--error-unmatch", "__init__.py"], ["rev-parse", "HEAD"]):
+            done = subprocess.run(["git", *arguments], cwd=package, capture_output=True, text=True, check=True)
+        changed = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "."], cwd=package, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip() + ("+changes" if changed.returncode else "")
+
+
+def _processor() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor()
+    names = [line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")]
+    return names[0] if names else platform.processor()

@@ -1,0 +1,193 @@
+"""What is run: the rows of the paper's table × sources × sizes × connectivities × seeds, and in which order.
+
+The order is such that a sweep cut short has every row at its most promising sizes first, then the gated networks with
+invariant metrics at all sizes, then everything else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from typing import Any, NamedTuple
+
+from glnn.sources import get
+
+SOURCES = ("insertions", "music", "anbn")
+# Minutes that the paper allows a run, on a core of 2012.
+PAPER_MINUTES = {"insertions": 30.0, "music": 10.0, "anbn": 10.0}
+BASELINES = ("bzip2", "ctw", "hmm")
+SPARSE = 3
+FIRST_SIZES = (16, 32, 64)
+# The paper spans 4 to 512 (256, 64) by factors of √2; ours by factors of 2, and the 23 that the paper names for aⁿbⁿ.
+SIZES = {
+    "insertions": (*FIRST_SIZES, 8, 128, 4, 256),
+    "music": (*FIRST_SIZES, 8, 128, 4, 256),
+    "anbn": (*FIRST_SIZES, 8, 23, 4),
+}
+SEEDS = 2
+XOR_SEEDS = 8
+XOR_PASSES = 2000
+XOR_UNITS = 10
+
+
+class Row(NamedTuple):
+    """A row of the paper's table: its model and methods, its name there, and its regrets on the three sources."""
+
+    model: str
+    output_metric: str
+    metric: str
+    title: str
+    paper: tuple[float, float, float]
+    kind: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells a row from the others."""
+        return self.model, self.output_metric, self.metric
+
+
+ROWS = (
+    Row("bzip2", "", "", "bzip2", (27206.1, 6035.7, 244.0), "baseline"),
+    Row("ctw", "", "", "context tree weighting", (18272.1, 3611.0, 143.5), "baseline"),
+    Row("hmm", "", "", "hidden Markov model", (10212.0, 4818.1, 125.7), "baseline"),
+    Row("rnn", "dh", "fb", "RNN DH+FB", (7616.8, 2898.9, 122.4), "other"),
+    Row("rnn", "dh", "rms", "RNN DH+RMS", (6721.5, 2295.0, 129.9), "other"),
+    Row("gnn", "dh", "fb", "GNN DH+FB", (4059.0, 2688.7, 132.0), "other"),
+    Row("glnn", "dh", "fb", "GLNN DH+FB", (5883.9, 3616.4, 74.4), "other"),
+    Row("lstm", "plain", "plain", "LSTM plain", (20073.1, 8796.1, 139.8), "other"),
+    Row("lstm", "dh", "fb", "LSTM DH+FB", (11843.1, 5590.9, 101.7), "other"),
+    Row("rnn", "qdh", "qdruop", "RNN QDH+QDRUOP", (3372.8, 1349.5, 89.5), "invariant"),
+    Row("rnn", "qdh", "qdrbpm", "RNN QDH+QDRBPM", (3623.9, 1224.3, 106.0), "invariant"),
+    Row("gnn", "qdh", "ruop", "GNN QDH+RUOP", (1759.0, 1148.3, 71.6), "invariant"),
+    Row("gnn", "qdh", "rbpm", "GNN QDH+RBPM", (2166.0, 1596.0, 115.4), "invariant"),
+    Row("glnn", "qdh", "ruop", "GLNN QDH+RUOP", (1011.9, 1055.9, 29.7), "invariant"),
+    Row("glnn", "qdh", "rbpm", "GLNN QDH+RBPM", (644.2, 1055.9, 30.0), "invariant"),
+)
+# The order in which rows are run.
+_GATED = (("glnn", "rbpm"), ("glnn", "ruop"), ("gnn", "ruop"), ("gnn", "rbpm"))
+_OTHERS = (
+    ("rnn", "qdruop"),
+    ("rnn", "qdrbpm"),
+    ("rnn", "fb"),
+    ("rnn", "rms"),
+    ("gnn", "fb"),
+    ("glnn", "fb"),
+    ("lstm", "fb"),
+    ("lstm", "plain"),
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """All that a run depends on. `budget` is a text such as '54s' (CPU seconds), '20 steps' or '2000 passes'."""
+
+    source: str
+    model: str
+    output_metric: str
+    metric: str
+    units: int
+    degree: int
+    seed: int
+    budget: str
+
+    @property
+    def row(self) -> tuple[str, str, str]:
+        """The row of the table that it belongs to."""
+        return self.model, self.output_metric, self.metric
+
+    def __str__(self) -> str:
+        methods = f" {self.output_metric}+{self.metric}".upper() if self.metric else ""
+        size = f", {self.units} units" if self.units else ""
+        degree = f", d = {self.degree}" if self.degree else ""
+        return f"{self.source}, {self.model.upper()}{methods}{size}{degree}, seed {self.seed}, {self.budget}"
+
+
+_FIELDS = tuple(field.name for field in fields(Setting))
+
+
+def from_json(value: dict[str, Any]) -> Setting:
+    """The setting of a line of results."""
+    return Setting(**{name: value[name] for name in _FIELDS})
+
+
+def to_json(setting: Setting) -> dict[str, Any]:
+    """The setting as a line of results holds it."""
+    return asdict(setting)
+
+
+def row_named(model: str, metric: str) -> Row:
+    """The row of a model and a metric of the transitions."""
+    return next(row for row in ROWS if (row.model, row.metric) == (model, metric))
+
+
+@cache
+def alphabet_size(source: str) -> int:
+    """The number of symbols of a source."""
+    return len(get(source).alphabet)
+
+
+def degrees(source: str, model: str, units: int) -> tuple[int, ...]:
+    """The sparse and the semi-sparse connectivity: 3, and √(2A) rounded up (A for RNN and LSTM).
+
+    Both are at most the number of units, and equal ones are there once.
+    """
+    symbols = alphabet_size(source)
+    semi = symbols if model in ("rnn", "lstm") else math.ceil(math.sqrt(2 * symbols))
+    return tuple(dict.fromkeys(min(degree, units) for degree in (SPARSE, semi)))
+
+
+def budget(source: str, scale: float) -> str:
+    """The paper's minutes times `scale`, as CPU seconds."""
+    return f"{60.0 * PAPER_MINUTES[source] * scale:g}s"
+
+
+def table_settings(scale: float, steps: int | None = None, sizes: Iterable[int] | None = None) -> list[Setting]:
+    """The whole sweep in its order; `steps` stand in for CPU seconds, `sizes` for the sizes."""
+    return list(dict.fromkeys(_table(scale, steps, None if sizes is None else tuple(sizes))))
+
+
+def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> Iterator[Setting]:
+    def runs(rows: Iterable[tuple[str, str]], seed: int, most: int | None, every_degree: bool) -> Iterator[Setting]:
+        ranks = max(len(SIZES[source]) for source in SOURCES) if sizes is None else len(sizes)
+        for degree_rank in range(2 if every_degree else 1):
+            for rank in range(ranks if most is None else most):
+                for row in rows:
+                    for source in SOURCES:
+                        yield from one(row, source, rank, degree_rank, seed)
+
+    def one(row: tuple[str, str], source: str, rank: int, degree_rank: int, seed: int) -> Iterator[Setting]:
+        chosen = SIZES[source] if sizes is None else sizes
+        if rank >= len(chosen):
+            return
+        model, output_metric, metric = row_named(*row).key
+        units = chosen[rank]
+        possible = degrees(source, model, units)
+        if degree_rank < len(possible):
+            allowed = budget(source, scale) if steps is None else f"{steps} steps"
+            yield Setting(source, model, output_metric, metric, units, possible[degree_rank], seed, allowed)
+
+    def baselines() -> Iterator[Setting]:
+        for source in SOURCES:
+            allowed = budget(source, scale) if steps is None else f"{steps} steps"
+            yield Setting(source, "bzip2", "", "", 0, 0, 0, "")
+            yield Setting(source, "ctw", "", "", 0, 0, 0, "")
+            for units in SIZES[source] if sizes is None else sizes:
+                yield Setting(source, "hmm", "", "", units, min(alphabet_size(source), units), 0, allowed)
+
+    yield from runs((*_GATED, *_OTHERS), 0, len(FIRST_SIZES), every_degree=False)
+    yield from baselines()
+    yield from runs(_GATED, 0, None, every_degree=True)
+    yield from runs(_OTHERS, 0, None, every_degree=True)
+    for seed in range(1, SEEDS):
+        yield from runs(_GATED, seed, None, every_degree=True)
+
+
+def xor_settings(passes: int = XOR_PASSES, seeds: int = XOR_SEEDS) -> list[Setting]:
+    """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own."""
+    return [
+        Setting("xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes")
+        for metric in ("rbpm", "ruop")
+        for seed in range(seeds)
+    ]
