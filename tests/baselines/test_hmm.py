@@ -16,7 +16,9 @@ from glnn.baselines.hmm import (
     initial_hmm,
 )
 from glnn.evaluation import Predictor
+from glnn.models import GNN
 from glnn.network import Graph
+from glnn.output import linear
 from glnn.sequences import Encoded, Sequences, encode
 from glnn.sources import Music
 from tests import naive
@@ -114,6 +116,36 @@ def test_the_linear_gnn_with_linear_output_is_the_same_model():
     (sequence,) = naive.each_sequence(naive.Data([data.codes]))
     pi = naive.linear_probabilities(net, params, sequence)
     np.testing.assert_allclose(np.concatenate(list(model.distributions(data))), pi, atol=1e-13)
+
+
+def as_linear_gnn(model: HiddenMarkovModel) -> tuple[GNN, np.ndarray, np.ndarray, np.ndarray]:
+    """The engine's GNN that is this model (Section 1.2): τ_ijy = b_iy a_ij, w_iy = b_iy, V⁰ the law of the start."""
+    network = GNN(model.graph, len(model.alphabet), activation="linear")
+    sources, targets = model.graph.sources, model.graph.edge_targets
+    tau = model.emissions.T[:, sources] * model.transition_matrix[sources, targets]
+    # The constant has no part in the linear output, whatever its weights.
+    w = np.concatenate([np.full((1, len(model.alphabet)), np.nan), model.emissions])
+    return network, w, network.join(tau, np.zeros((len(model.alphabet), model.states))), model.start
+
+
+@pytest.mark.parametrize(("states", "degree"), [(5, 3), (40, 4), (12, 12)])
+@pytest.mark.usefixtures("either_kernel")
+def test_the_engines_linear_gnn_gives_the_same_likelihoods(states, degree):
+    """At every position, before training and after, on graphs that the engine takes as matrices and as rows."""
+    data = several(400, 1, 37)
+    model = with_random_start(initial_hmm(data, states=states, degree=degree, random_state=3))
+    trained = fit_hmm(data, model, steps=5)
+    first = np.zeros(data.codes.size, bool)
+    first[data.starts[:-1]] = True
+    for hidden_markov in (model, trained):
+        network, w, theta, V0 = as_linear_gnn(hidden_markov)
+        found = linear.log_likelihoods(network, w, theta, V0, data.codes, first)
+        np.testing.assert_allclose(found, hidden_markov.log_likelihoods(data), rtol=1e-10, atol=1e-12)
+        codes = data.codes[:400]
+        _, activities = next(linear.scaled_activities(network, theta, V0, codes, first[:400]))
+        pi = np.concatenate(list(hidden_markov.distributions(data)))[: len(activities)]
+        np.testing.assert_allclose(linear.distributions(activities, w), pi, atol=1e-12)
+    assert GNN(model.graph, 4).dense == (degree > 4 or states < 20)
 
 
 @pytest.mark.parametrize("seed", range(3))

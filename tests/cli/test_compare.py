@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from glnn.baselines.compressors import added_bits
 from glnn.cli import comparison
 from glnn.cli.compare import _last_tenth, _symbols
 from glnn.cli.reading import Cutting, Data, read
-from glnn.estimators import GLNN, ContextTree
+from glnn.estimators import GLNN, HMM, LSTM, ContextTree
 from glnn.sequences import Sequences
 from tests.cli.conftest import MORE, TUNES, Command
 
@@ -30,7 +31,14 @@ def test_the_bits_are_those_of_each_model(glnn: Command, files: Path) -> None:
     assert rows["GLNN"]["cpu_seconds"] > 0
     assert rows["GLNN"]["curve"][-1] == [rows["GLNN"]["cpu_seconds"], rows["GLNN"]["bits"]]
     assert rows["ContextTree"]["bits"] == ContextTree(unknown="escape", verbose=0).fit(TUNES).bits(MORE)
-    assert rows["bzip2"]["bits"] == added_bits(TUNES, MORE, "bzip2")
+    common = {"budget": "3 steps", "random_state": 0, "unknown": "escape", "verbose": 0}
+    for name, model in (("HMM", HMM(units=4, degree=2, **common)), ("LSTM", LSTM(units=4, degree=2, **common))):
+        assert rows[name]["bits"] == model.fit(TUNES).bits(MORE), name
+    compressors = ["bzip2", "xz"] + ["ppmd"] * (find_spec("pyppmd") is not None)
+    assert {row["model"] for row in rows.values() if row["group"] == "compressor"} == set(compressors)
+    for name in compressors:
+        assert rows[name]["bits"] == added_bits(TUNES, MORE, name)
+    assert all(row["error"] is None for row in rows.values())
     assert all(row["bits_per_symbol"] == row["bits"] / len(MORE) for row in rows.values())
     assert done.json["symbols"] == len(MORE)
 
@@ -130,12 +138,25 @@ def test_the_page(glnn: Command, files: Path) -> None:
     assert "Comparison on tunes.txt" in (files / "page.html").read_text()
 
 
+def test_a_page_is_written_unless_it_is_not_wanted(glnn: Command, files: Path) -> None:
+    def pages() -> set[str]:
+        return {page.name for page in files.glob("*.html")}
+
+    assert glnn("compare", "tunes.txt", "--models", "bzip2", "--no-page").code == 0
+    assert glnn("compare", "tunes.txt", "--models", "bzip2", "--json").code == 0
+    assert pages() == set()
+    assert "tunes-comparison.html: open it" in glnn("compare", "tunes.txt", "--models", "bzip2").out
+    assert "tunes-comparison-2.html: open it" in glnn("compare", "tunes.txt", "--models", "bzip2").out
+    assert pages() == {"tunes-comparison.html", "tunes-comparison-2.html"}
+
+
 @pytest.mark.small
 def test_wrong_input(glnn: Command, files: Path) -> None:
     for arguments, message in (
         (("--models", "glnn,bzip"), "--models glnn,bzip: bzip is not there; choose from bzip2, xz"),
         (("--models", ","), "nothing is not there"),
         (("--budget", "soon"), "budget is 'soon'"),
+        (("--page", "a.html", "--no-page"), "exclude each other"),
         (("--valid-mask", "more.txt"), "--valid-mask was given without --valid"),
         (("--units", "few"), "--units few"),
     ):

@@ -35,7 +35,7 @@ class ContextTreeSettings:
     depth: int = 16
     decomposition: Literal["huffman", "balanced"] = "huffman"
     estimator: Literal["kt", "zero_redundancy"] = "kt"
-    max_nodes: int = 4_000_000
+    max_nodes: int = 10_000_000
     weight_limit: float = inf
     count_limit: int = 2**30
 

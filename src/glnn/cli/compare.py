@@ -37,13 +37,17 @@ def compare(
     mask: options.Mask = None,
     valid_mask: options.ValidMask = None,
     predict_after: options.PredictAfter = None,
-    page: Annotated[Path | None, typer.Option(metavar="OUT", help="Write a page (.html) about it too.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Where the page (.html) about it goes; NAME-comparison.html.")
+    ] = None,
+    no_page: Annotated[bool, typer.Option("--no-page", help="Only the table.")] = False,
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
     """Compare all models on your data at equal CPU time.
 
-    Each runs alone, on one thread; file compressors stand beside them. The bits are those of the validation data (the
+    Each runs alone, on one thread; file compressors stand beside them, and a page to look at is written (with --json
+    only where --page names one). The bits are those of the validation data (the
     last tenth of the file without --valid), which no model sees in training. Compressors and context trees go on
     learning while they read it, networks do not.
 
@@ -62,6 +66,8 @@ def compare(
 
     parse_budget(budget)
     if page is not None:
+        if no_page:
+            raise InputError("--page and --no-page exclude each other: give one of them")
         check_free(page, force)
     if valid_mask is not None and valid is None:
         raise InputError("--valid-mask was given without --valid")
@@ -100,6 +106,8 @@ def compare(
         for row in rows:
             if row.error:
                 tell(f"{row.name} failed: {row.error}")
+    if page is None and not no_page and not json:
+        page = free_name(file)
     if page is not None and ranked:
         write_comparison(page, ranked, held, symbols, f"{file.name}", budget)
         if not json:
@@ -109,6 +117,15 @@ def compare(
         raise typer.Exit(INTERRUPTED)
     if not ranked:
         raise typer.Exit(2)
+
+
+def free_name(file: Path) -> Path:
+    """NAME-comparison.html in the current folder, or with a number where that is there already."""
+    numbers = iter(range(2, 10_000))
+    page = Path(f"{file.stem}-comparison.html")
+    while page.exists():
+        page = Path(f"{file.stem}-comparison-{next(numbers)}.html")
+    return page
 
 
 def table(rows: Sequence[Row], symbols: int) -> Any:

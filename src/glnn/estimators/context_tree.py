@@ -20,13 +20,15 @@ from glnn.progress import Display
 from glnn.training.budget import Clock
 from glnn.training.storage import ModelFileError
 
+# One place says what is used when nothing is passed.
+_DEFAULTS = ContextTreeSettings()
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_")
 
 
 class ContextTree(SequenceModel):
     """Context tree weighting: the mixture of all trees of contexts up to a depth, learned by reading once.
 
-    depth: the longest context, in symbols.
+    depth: the longest context, in symbols; deeper than 16 was nowhere better.
     decomposition, estimator: how a symbol becomes bits ("huffman" or "balanced") and how a bit is estimated ("kt" or
     "zero_redundancy").
     max_nodes: bound on the memory, some 40 bytes each.
@@ -41,13 +43,13 @@ class ContextTree(SequenceModel):
 
     def __init__(
         self,
-        depth: int = 12,
+        depth: int = _DEFAULTS.depth,
         *,
-        decomposition: str = "huffman",
-        estimator: str = "kt",
-        max_nodes: int = 4_000_000,
-        weight_limit: float = math.inf,
-        count_limit: int = 2**30,
+        decomposition: str = _DEFAULTS.decomposition,
+        estimator: str = _DEFAULTS.estimator,
+        max_nodes: int = _DEFAULTS.max_nodes,
+        weight_limit: float = _DEFAULTS.weight_limit,
+        count_limit: int = _DEFAULTS.count_limit,
         learning: str = "auto",
         end: bool = True,
         unknown: str = "error",
