@@ -20,7 +20,7 @@ import numpy as np
 
 import glnn
 from glnn.reproduction.settings import Setting, to_json
-from glnn.sequences import Encoded, encode
+from glnn.sequences import Encoded
 from glnn.sources import Sample, Source, get
 
 FIXED = ("insertions", "music")
@@ -56,7 +56,7 @@ def seeds_of(setting: Setting) -> tuple[int, int, int]:
 def sequences_of(setting: Setting) -> Sequences:
     """The three sequences of a run."""
     source = get(setting.source)
-    train, valid, third = (source.sample(seed=seed) for seed in seeds_of(setting))
+    train, valid, third = (source.sample(setting.size or None, seed) for seed in seeds_of(setting))
     return Sequences(source, train, valid, third)
 
 
@@ -67,6 +67,10 @@ def run_setting(setting: Setting) -> dict[str, Any]:
         from glnn.reproduction.baselines import run_baseline
 
         result = run_baseline(setting, sequences_of(setting))
+    elif setting.source == "xor":
+        from glnn.reproduction.xor import run_xor
+
+        result = run_xor(setting, sequences_of(setting))
     else:
         result = run_network(setting, sequences_of(setting))
     about = {"setting": to_json(setting), "sequence_seeds": list(seeds_of(setting)), **versions()}
@@ -130,7 +134,7 @@ def new_trainer(setting: Setting, sequences: Sequences) -> Any:
     predicted = np.bincount(train.codes[train.mask], minlength=symbols).astype(float)
     params = model.initial(predicted, counts, generator)
     options = Settings(metric=setting.metric, output_metric=setting.output_metric, threads=1)
-    few = encode(sequences.train.text[:_WARM_UP_SYMBOLS], alphabet=sequences.source.alphabet)
+    few = sequences.source.encode(sequences.train.text[:_WARM_UP_SYMBOLS])
     # Compiles, or reads from the cache, outside the budget.
     Trainer(model, few, params, options, Validation(model, few)).step()
     return Trainer(model, train, params, options, Validation(model, valid), random_state=setting.seed)

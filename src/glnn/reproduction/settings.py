@@ -20,12 +20,19 @@ PAPER_MINUTES = {"insertions": 30.0, "music": 10.0, "anbn": 10.0}
 BASELINES = ("bzip2", "ctw", "hmm")
 SPARSE = 3
 FIRST_SIZES = (16, 32, 64)
-# The paper spans 4 to 512 (256, 64) by factors of √2; ours by factors of 2, and the 23 that the paper names for aⁿbⁿ.
+# By factors of 2, the most promising ones first; and the 23 that the paper names for aⁿbⁿ.
 SIZES = {
     "insertions": (*FIRST_SIZES, 8, 128, 4, 256),
     "music": (*FIRST_SIZES, 8, 128, 4, 256),
     "anbn": (*FIRST_SIZES, 8, 23, 4),
 }
+# The paper goes by factors of √2 to 512, 256 and 64.
+BETWEEN = {
+    "insertions": (23, 45, 11, 91, 6, 181, 362, 512),
+    "music": (23, 45, 11, 91, 6, 181),
+    "anbn": (11, 45, 6),
+}
+ALL_SIZES_FROM, FEW_SIZES_BELOW = 0.3, 0.03
 SEEDS = 2
 XOR_SEEDS = 8
 XOR_PASSES = 2000
@@ -91,6 +98,8 @@ class Setting:
     degree: int
     seed: int
     budget: str
+    size: int = 0
+    """Lines, bars or blocks of a sequence; 0 is the paper's number."""
 
     @property
     def row(self) -> tuple[str, str, str]:
@@ -101,7 +110,8 @@ class Setting:
         methods = f" {self.output_metric}+{self.metric}".upper() if self.metric else ""
         size = f", {self.units} units" if self.units else ""
         degree = f", d = {self.degree}" if self.degree else ""
-        return f"{self.source}, {self.model.upper()}{methods}{size}{degree}, seed {self.seed}, {self.budget}"
+        budget = f", {self.budget}" if self.budget else ""
+        return f"{self.source}, {self.model.upper()}{methods}{size}{degree}, seed {self.seed}{budget}"
 
 
 _FIELDS = tuple(field.name for field in fields(Setting))
@@ -109,7 +119,7 @@ _FIELDS = tuple(field.name for field in fields(Setting))
 
 def from_json(value: dict[str, Any]) -> Setting:
     """The setting of a line of results."""
-    return Setting(**{name: value[name] for name in _FIELDS})
+    return Setting(**{name: value[name] for name in _FIELDS if name != "size" or name in value})
 
 
 def to_json(setting: Setting) -> dict[str, Any]:
@@ -138,6 +148,13 @@ def degrees(source: str, model: str, units: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(min(degree, units) for degree in (SPARSE, semi)))
 
 
+def sizes_at(source: str, scale: float) -> tuple[int, ...]:
+    """The sizes that a scale is enough for: the paper's, every second one of them, or three."""
+    if scale >= ALL_SIZES_FROM:
+        return (*SIZES[source], *BETWEEN[source])
+    return SIZES[source] if scale >= FEW_SIZES_BELOW else FIRST_SIZES
+
+
 def budget(source: str, scale: float) -> str:
     """The paper's minutes times `scale`, as CPU seconds."""
     return f"{60.0 * PAPER_MINUTES[source] * scale:g}s"
@@ -149,8 +166,11 @@ def table_settings(scale: float, steps: int | None = None, sizes: Iterable[int] 
 
 
 def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> Iterator[Setting]:
+    def sizes_of(source: str) -> tuple[int, ...]:
+        return sizes_at(source, scale) if sizes is None else sizes
+
     def runs(rows: Iterable[tuple[str, str]], seed: int, most: int | None, every_degree: bool) -> Iterator[Setting]:
-        ranks = max(len(SIZES[source]) for source in SOURCES) if sizes is None else len(sizes)
+        ranks = max(len(sizes_of(source)) for source in SOURCES)
         for degree_rank in range(2 if every_degree else 1):
             for rank in range(ranks if most is None else most):
                 for row in rows:
@@ -158,7 +178,7 @@ def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> It
                         yield from one(row, source, rank, degree_rank, seed)
 
     def one(row: tuple[str, str], source: str, rank: int, degree_rank: int, seed: int) -> Iterator[Setting]:
-        chosen = SIZES[source] if sizes is None else sizes
+        chosen = sizes_of(source)
         if rank >= len(chosen):
             return
         model, output_metric, metric = row_named(*row).key
@@ -173,7 +193,7 @@ def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> It
             allowed = budget(source, scale) if steps is None else f"{steps} steps"
             yield Setting(source, "bzip2", "", "", 0, 0, 0, "")
             yield Setting(source, "ctw", "", "", 0, 0, 0, "")
-            for units in SIZES[source] if sizes is None else sizes:
+            for units in sizes_of(source):
                 yield Setting(source, "hmm", "", "", units, min(alphabet_size(source), units), 0, allowed)
 
     yield from runs((*_GATED, *_OTHERS), 0, len(FIRST_SIZES), every_degree=False)
@@ -184,10 +204,10 @@ def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> It
         yield from runs(_GATED, seed, None, every_degree=True)
 
 
-def xor_settings(passes: int = XOR_PASSES, seeds: int = XOR_SEEDS) -> list[Setting]:
+def xor_settings(passes: int = XOR_PASSES, seeds: int = XOR_SEEDS, lines: int = 0) -> list[Setting]:
     """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own."""
     return [
-        Setting("xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes")
+        Setting("xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes", lines)
         for metric in ("rbpm", "ruop")
         for seed in range(seeds)
     ]

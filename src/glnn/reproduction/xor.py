@@ -1,0 +1,139 @@
+"""Distant XOR: log-likelihood and error of the last bit of each line, on train and validation, against passes.
+
+An error is a correct bit with probability ≤ ½. A run succeeds when its validation error falls under 1 %. An
+`XorRecord` is given parameters and the passes they took, whichever engine made them, and writes the line of results.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from glnn.models import Model, Params
+from glnn.reproduction.running import Sequences, new_trainer
+from glnn.reproduction.settings import Setting
+from glnn.sequences import Encoded
+from glnn.training.corpus import prepare, stretch_length
+from glnn.training.engine import Engine
+from glnn.training.parallel import single_threaded_blas
+from glnn.training.trainer import StepInfo, Trainer
+
+SUCCESS = 0.01
+# About as many points of a curve as a run of 2,000 passes needs.
+PASSES_BETWEEN_POINTS = 20
+
+
+@dataclass(frozen=True)
+class XorPoint:
+    """Where a run stands after some passes; bits are those of all last bits of lines together."""
+
+    passes: int
+    train_bits: float
+    valid_bits: float
+    train_error: float
+    valid_error: float
+
+
+@dataclass
+class XorRecord:
+    """Measures a run as it goes, and keeps the parameters with the least validation error."""
+
+    model: Model
+    sequences: Sequences
+    points: list[XorPoint] = field(default_factory=list)
+    best: Params | None = None
+    _engines: dict[str, Engine] = field(default_factory=dict)
+
+    def measure(self, params: Params, passes: int) -> XorPoint:
+        """Measure parameters that took so many passes."""
+        train, valid = (self._scores(name, params) for name in ("train", "valid"))
+        least = min(((point.valid_error, point.valid_bits) for point in self.points), default=(math.inf, math.inf))
+        point = XorPoint(passes, _bits(train), _bits(valid), error_rate(train), error_rate(valid))
+        self.points.append(point)
+        if (point.valid_error, point.valid_bits) < least:
+            self.best = params
+        return point
+
+    def result(self) -> dict[str, Any]:
+        """The part of the line of results that tells the curve, the success and the error on the third sequence."""
+        third = None if self.best is None else error_rate(self._scores("third", self.best))
+        errors = [point.valid_error for point in self.points]
+        return {
+            "success_passes": success_passes(self.points),
+            "best_valid_error": round(min(errors), 5) if errors else None,
+            "third_error": None if third is None else round(third, 5),
+            "trajectory": {
+                "passes": [point.passes for point in self.points],
+                "train_bits": [_rounded(point.train_bits, 2) for point in self.points],
+                "valid_bits": [_rounded(point.valid_bits, 2) for point in self.points],
+                "train_error": [round(point.train_error, 5) for point in self.points],
+                "valid_error": [round(point.valid_error, 5) for point in self.points],
+            },
+        }
+
+    def _scores(self, name: str, params: Params) -> np.ndarray:
+        if name not in self._engines:
+            data = self.sequences.encoded(getattr(self.sequences, name))
+            self._engines[name] = _scoring_engine(self.model, data)
+        with single_threaded_blas():
+            return self._engines[name].log_likelihoods(params)
+
+
+def error_rate(log_likelihoods: np.ndarray) -> float:
+    """The part of the predicted symbols whose probability is ≤ ½; what is not a number is an error too."""
+    return float(np.mean(~(log_likelihoods > math.log(0.5))))
+
+
+def success_passes(points: list[XorPoint]) -> int | None:
+    """The passes after which the validation error was first seen under 1 %, or None."""
+    return next((point.passes for point in points if point.valid_error < SUCCESS), None)
+
+
+def successes(lines: list[dict[str, Any]], passes: int) -> int:
+    """How many runs succeeded within so many passes."""
+    return sum(line["success_passes"] is not None and line["success_passes"] <= passes for line in lines)
+
+
+def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
+    """One run with the trainer of every other setting; a point of its curve every 20 passes."""
+    trainer: Trainer = new_trainer(setting, sequences)
+    record = XorRecord(trainer.model, sequences)
+    record.measure(trainer.progress.params, 0)
+    measuring = 0.0
+
+    def watch(info: StepInfo, trainer: Trainer) -> None:
+        nonlocal measuring
+        if info.passes - record.points[-1].passes >= PASSES_BETWEEN_POINTS:
+            begun = time.process_time()
+            record.measure(trainer.progress.params, info.passes)
+            measuring += time.process_time() - begun
+
+    progress = trainer.run(setting.budget, (watch,))
+    if record.points[-1].passes < progress.passes:
+        record.measure(progress.params, progress.passes)
+    history = progress.history
+    return {
+        "steps": progress.step,
+        "passes": progress.passes,
+        "rejected": sum(info.writing_rejected + info.transition_rejected for info in history),
+        "cpu_seconds": round(progress.seconds - measuring, 1),
+        "stopped": progress.reason,
+        "engine": "trainer",
+        **record.result(),
+    }
+
+
+def _scoring_engine(model: Model, data: Encoded) -> Engine:
+    return Engine(model, prepare(data, stretch_length(model.units)), memory=0)
+
+
+def _bits(log_likelihoods: np.ndarray) -> float:
+    return float(-log_likelihoods.sum() / math.log(2.0))
+
+
+def _rounded(value: float, digits: int) -> float | None:
+    return round(value, digits) if math.isfinite(value) else None
