@@ -60,7 +60,7 @@ def compare(
     from glnn.cli.estimator import number_or_auto
     from glnn.cli.printing import console, print_json, tell
     from glnn.cli.reading import Cutting, read
-    from glnn.cli.whole_file import check_free
+    from glnn.cli.whole_file import check_free, free_name
     from glnn.sequences import InputError
     from glnn.training.budget import parse_budget
 
@@ -76,7 +76,7 @@ def compare(
     held = read(valid, cutting, valid_mask) if valid is not None else None
     train, held = (train, held) if held is not None else _last_tenth(train)
     names = _chosen(models, masked=held.mask is not None)
-    given = {"units": number_or_auto("--units", units), "degree": number_or_auto("--degree", degree)}
+    given = {"units": number_or_auto("--units", units, 1), "degree": number_or_auto("--degree", degree, 1)}
     common = {"budget": budget, "random_state": seed, "unknown": "escape", "verbose": 0, "n_jobs": 1}
     given = {name: value for name, value in given.items() if value is not None}
     symbols = _symbols(held)
@@ -107,7 +107,7 @@ def compare(
             if row.error:
                 tell(f"{row.name} failed: {row.error}")
     if page is None and not no_page and not json:
-        page = free_name(file)
+        page = free_name(f"{file.stem}-comparison", ".html")
     if page is not None and ranked:
         write_comparison(page, ranked, held, symbols, f"{file.name}", budget)
         if not json:
@@ -117,15 +117,6 @@ def compare(
         raise typer.Exit(INTERRUPTED)
     if not ranked:
         raise typer.Exit(2)
-
-
-def free_name(file: Path) -> Path:
-    """NAME-comparison.html in the current folder, or with a number where that is there already."""
-    numbers = iter(range(2, 10_000))
-    page = Path(f"{file.stem}-comparison.html")
-    while page.exists():
-        page = Path(f"{file.stem}-comparison-{next(numbers)}.html")
-    return page
 
 
 def table(rows: Sequence[Row], symbols: int) -> Any:

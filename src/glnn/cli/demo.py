@@ -44,12 +44,12 @@ def demo(
     from glnn.cli.comparison import Row, compared
     from glnn.cli.printing import console, print_json, working
     from glnn.cli.reading import Data
-    from glnn.cli.whole_file import check_free
+    from glnn.cli.whole_file import check_free, free_name
     from glnn.training.budget import parse_budget
 
     parse_budget(budget)
     chosen = sources.get(source)
-    target = out or _free_name("glnn-demo", ".html")
+    target = out or free_name("glnn-demo", ".html")
     check_free(target, force)
     size = _SIZES.get(source, chosen.default_size)
     known, coded = chosen.sample(size, seed), chosen.sample(size, seed + 1)
@@ -140,13 +140,3 @@ def shortened(line: str, width: int = _WIDTH) -> str:
     note = f" … {len(line):,} symbols … "
     end = (width - len(note)) // 2
     return line[:end] + note + line[-end:]
-
-
-def _free_name(stem: str, suffix: str) -> Path:
-    """A name that is not taken, so that the demonstration can be shown twice."""
-    number = 1
-    while True:
-        path = Path(f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
-        if not path.exists():
-            return path
-        number += 1

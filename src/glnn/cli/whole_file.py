@@ -18,6 +18,16 @@ def check_free(path: Path, force: bool) -> None:
         raise InputError(f"the file {path} exists already: choose another name, or --force to replace it")
 
 
+def free_name(stem: str, suffix: str) -> Path:
+    """A name in the current folder that is not taken, for what nobody named: nothing is replaced unasked."""
+    number = 1
+    while True:
+        path = Path(f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
+        if not path.exists():
+            return path
+        number += 1
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that `path` holds either what it held before or all of `content`."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
