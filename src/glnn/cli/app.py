@@ -18,6 +18,7 @@ from glnn.cli.demo import demo
 from glnn.cli.inspect import inspect
 from glnn.cli.predict import predict
 from glnn.cli.report import report
+from glnn.cli.reproduce import reproduce
 from glnn.cli.resume import resume
 from glnn.cli.sample import sample
 from glnn.cli.score import score
@@ -25,7 +26,21 @@ from glnn.cli.source import source
 from glnn.cli.train import train
 
 INTERRUPTED = 130
-COMMANDS = (demo, train, resume, score, predict, sample, compress, decompress, compare, inspect, report, source)
+COMMANDS = (
+    demo,
+    train,
+    resume,
+    score,
+    predict,
+    sample,
+    compress,
+    decompress,
+    compare,
+    inspect,
+    report,
+    reproduce,
+    source,
+)
 
 app = typer.Typer(
     name="glnn",

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from glnn.reproduction.results import Line
-from glnn.reproduction.running import run_setting
+from glnn.reproduction.running import kinds_of_kernels, run_setting, warm_up
 from glnn.reproduction.settings import Setting
 
 ATTEMPTS = 3
@@ -48,6 +48,10 @@ def run_in_processes(settings: Sequence[Setting], workers: int = 1, work: Work =
     """Run settings in their order on so many processes: each setting with its line, or None and what went wrong."""
     if workers < 1:
         raise ValueError(f"{workers} workers were asked for: at least 1 is needed")
+    if workers > 1 and work is run_setting:
+        # Once, before others start, so that they only read the cache.
+        for _ in run_in_processes(kinds_of_kernels(settings), 1, warm_up):
+            pass
     waiting = deque(settings)
     attempts: dict[Setting, int] = {}
     with _one_thread_each():

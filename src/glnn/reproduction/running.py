@@ -11,7 +11,8 @@ import math
 import platform
 import subprocess
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ from typing import Any
 import numpy as np
 
 import glnn
-from glnn.reproduction.settings import Setting, to_json
+from glnn.progress import Display
+from glnn.reproduction.settings import BASELINES, Setting, to_json
 from glnn.sequences import Encoded
 from glnn.sources import Sample, Source, get
 
@@ -63,7 +65,7 @@ def sequences_of(setting: Setting) -> Sequences:
 def run_setting(setting: Setting) -> dict[str, Any]:
     """Run one setting; the line of its results."""
     begun = time.time()
-    if setting.model in ("bzip2", "ctw", "hmm"):
+    if setting.model in BASELINES:
         from glnn.reproduction.baselines import run_baseline
 
         result = run_baseline(setting, sequences_of(setting))
@@ -121,6 +123,7 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
 
 def new_trainer(setting: Setting, sequences: Sequences) -> Any:
     """A trainer at its start, its kernels compiled."""
+    from glnn.estimators.compiling import compiling
     from glnn.models import MODELS
     from glnn.network import random_graph
     from glnn.training.trainer import Settings, Trainer
@@ -135,9 +138,25 @@ def new_trainer(setting: Setting, sequences: Sequences) -> Any:
     params = model.initial(predicted, counts, generator)
     options = Settings(metric=setting.metric, output_metric=setting.output_metric, threads=1)
     few = sequences.source.encode(sequences.train.text[:_WARM_UP_SYMBOLS])
-    # Compiles, or reads from the cache, outside the budget.
-    Trainer(model, few, params, options, Validation(model, few)).step()
+    # Outside the budget; processes that compile at once would spoil the cache, so they wait for each other.
+    with compiling(Display(0)):
+        Trainer(model, few, params, options, Validation(model, few)).step()
     return Trainer(model, train, params, options, Validation(model, valid), random_state=setting.seed)
+
+
+def warm_up(setting: Setting) -> dict[str, Any]:
+    """Compile the kernels of a setting, on sequences of one line."""
+    if setting.model not in BASELINES:
+        new_trainer(setting, sequences_of(replace(setting, size=1)))
+    return {}
+
+
+def kinds_of_kernels(settings: Iterable[Setting]) -> list[Setting]:
+    """A setting of every kind that needs kernels of its own: row, and whether the matrices are dense."""
+    kinds = {
+        (setting.row, setting.source == "xor", 4 * setting.degree >= setting.units): setting for setting in settings
+    }
+    return list(kinds.values())
 
 
 def thinned(total: int, points: int, wanted: int) -> list[int]:

@@ -1,0 +1,218 @@
+"""`glnn reproduce`: Section 4 of the paper again, on this machine or on a cluster, with tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glnn.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from glnn.reproduction.settings import Setting
+    from glnn.reproduction.sweep import Standing
+
+WHAT = ("table", "figures", "xor")
+INTERRUPTED = 130
+
+
+def reproduce(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="table, figures or xor.")],
+    scale: Annotated[
+        float | None,
+        typer.Option(help="Times the paper's 30, 10 and 10 minutes a run (0.03 if left out), or its 2,000 passes (1)."),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are, and go.")] = Path("reproduction"),
+    workers: Annotated[int, typer.Option(min=1, help="Processes on this machine, one thread each.")] = 1,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Steps of a run in place of CPU seconds.")] = None,
+    sizes: Annotated[str | None, typer.Option(metavar="N,N", help="Only networks of these sizes.")] = None,
+    lines: Annotated[int | None, typer.Option(min=1, help="Distant XOR: lines in a sequence (10,000).")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Distant XOR: runs of each metric (8).")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many settings.")] = None,
+    no_run: Annotated[bool, typer.Option("--no-run", help="Run nothing, show what is there.")] = False,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Put the table between the markers of this page too.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where figures go; DIR/figures if left out.")
+    ] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Regenerate the results of the paper: its table, its figures, distant XOR.
+
+    Every finished run is a line of JSON in DIR (table.jsonl, xor.jsonl), written at once; what is there is not run
+    again, so a sweep can be stopped and taken up. `figures` draws the runs that are there.
+
+    \b
+    Examples:
+      glnn reproduce table --scale 0.03 --out results --workers 4
+      glnn reproduce xor --out results --cluster tcp://10.0.0.1:8786
+      glnn reproduce figures --out results
+    """
+    from glnn.cli.printing import print_json
+    from glnn.sequences import InputError
+
+    if what not in WHAT:
+        raise InputError(f"nothing to reproduce is called {what!r}; there are {', '.join(WHAT)}")
+    if scale is not None and not 0 < scale < float("inf"):
+        raise InputError(f"--scale is {scale:g}: it must be positive, for example 0.03")
+    if cluster is not None and workers != 1:
+        raise InputError("--workers and --cluster were both given: a cluster brings its own workers")
+    if what == "figures":
+        paths = _drawn(out, figures or out / "figures", scale)
+        if json:
+            print_json({"figures": [str(path) for path in paths]})
+        elif not quiet:
+            for path in paths:
+                typer.echo(str(path))
+        return
+    wanted = _wanted(what, scale, steps, _numbers(sizes), lines, seeds)[:limit]
+    path = out / f"{what}.jsonl"
+    interrupted = False
+    failed: list[tuple[Setting, str]] = []
+    if not no_run:
+        interrupted, failed = _run(wanted, path, workers, cluster, quiet or json)
+    elif not path.exists():
+        raise InputError(f"{path} is not there: run without --no-run first, or give another folder with --out")
+    document = _show(what, wanted, path, page, json)
+    if json:
+        print_json(
+            {**document, "failed": [{"setting": str(setting), "problem": problem} for setting, problem in failed]}
+        )
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _wanted(
+    what: str, scale: float | None, steps: int | None, sizes: list[int] | None, lines: int | None, seeds: int | None
+) -> list[Setting]:
+    from glnn.reproduction.settings import XOR_PASSES, XOR_SEEDS, table_settings, xor_settings
+    from glnn.sequences import InputError
+
+    if what == "table":
+        if lines is not None or seeds is not None:
+            raise InputError("--lines and --seeds are options of xor; sizes of the table's networks are --sizes")
+        return table_settings(0.03 if scale is None else scale, steps, sizes)
+    if sizes is not None:
+        raise InputError("--sizes was given with xor, whose networks have ten units as in the paper")
+    passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
+    return xor_settings(passes, seeds or XOR_SEEDS, lines or 0)
+
+
+def _run(
+    wanted: Sequence[Setting], path: Path, workers: int, cluster: str | None, quiet: bool
+) -> tuple[bool, list[tuple[Setting, str]]]:
+    """Run what is missing; whether Ctrl-C ended it, and what failed."""
+    from glnn.cli.printing import tell
+    from glnn.reproduction.processes import run_in_processes
+    from glnn.reproduction.sweep import sweep
+
+    told = _Told(quiet)
+
+    def runner(settings: Sequence[Setting]) -> Any:
+        if cluster is None:
+            return run_in_processes(settings, workers)
+        from glnn.reproduction.cluster import run_on_cluster
+
+        return run_on_cluster(settings, cluster)
+
+    try:
+        standing = sweep(wanted, path, runner, told)
+    except KeyboardInterrupt:
+        told.close()
+        tell("glnn: interrupted; all finished runs are in the file, the same command goes on from there", quiet)
+        return True, []
+    told.close()
+    for setting, problem in standing.failed:
+        tell(f"failed: {setting}: {problem}", quiet)
+    return False, standing.failed
+
+
+class _Told:
+    """Progress: how many settings are done, the time left, and each result as it comes."""
+
+    def __init__(self, quiet: bool) -> None:
+        from glnn.cli.printing import ProgressLine
+
+        self._line = ProgressLine(quiet)
+
+    def __call__(self, standing: Standing) -> None:
+        from glnn.reproduction.sweep import told
+
+        left = "" if standing.seconds_left is None else f", about {told(standing.seconds_left)} left"
+        text = f"{standing.done} of {standing.wanted} runs{left}"
+        if standing.last is not None and standing.line is not None:
+            found = standing.line.get("regret")
+            outcome = "" if found is None else f": {found:,.1f} bits of regret"
+            text = f"{text}; {standing.last}{outcome}"
+        self._line.update(standing.fraction, text, new=True)
+
+    def close(self) -> None:
+        self._line.close()
+
+
+def _show(what: str, wanted: Sequence[Setting], path: Path, page: Path | None, quiet: bool) -> dict[str, Any]:
+    """Print the table, put it into a page; the document behind it."""
+    from glnn.cli.printing import console, data_table
+    from glnn.reproduction import tables
+    from glnn.reproduction.results import read_lines
+
+    lines = read_lines(path)
+    if what == "table":
+        document = tables.table_document(lines, wanted)
+        columns, rows = tables.plain_rows(document)
+        text = f"{tables.markdown(document)}\n\nWhere each best was found:\n\n{tables.details(document)}"
+    else:
+        document = tables.xor_document(lines, wanted)
+        columns, rows = tables.xor_rows(document)
+        text = tables.as_markdown(columns, rows)
+    if page is not None:
+        tables.write_between(page, what, text)
+    if not quiet:
+        shown = console()
+        shown.print(data_table(columns, rows))
+        shown.print(
+            f"{document['runs']} of {document['wanted']} runs are there; regrets in bits" if what == "table" else ""
+        )
+    return document
+
+
+def _drawn(out: Path, folder: Path, scale: float | None) -> list[Path]:
+    from glnn.reproduction.results import read_lines
+    from glnn.reproduction.settings import table_settings
+    from glnn.sequences import InputError
+
+    try:
+        from glnn.reproduction.figures import draw_figures
+    except ModuleNotFoundError as error:
+        raise InputError(f"figures need {error.name}: pip install 'glnn[figures]'") from None
+    lines, xor = read_lines(out / "table.jsonl"), read_lines(out / "xor.jsonl")
+    if scale is not None:
+        chosen = {setting.budget for setting in table_settings(scale)}
+        lines = [line for line in lines if line["setting"]["budget"] in chosen]
+    if not lines and not xor:
+        raise InputError(f"no runs in {out}: run glnn reproduce table or xor with --out {out} first")
+    return draw_figures(lines, xor, folder)
+
+
+def _numbers(text: str | None) -> list[int] | None:
+    from glnn.sequences import InputError
+
+    if text is None:
+        return None
+    try:
+        sizes = [int(part) for part in text.split(",")]
+    except ValueError:
+        sizes = []
+    if not sizes or min(sizes) < 1:
+        raise InputError(f"--sizes is {text!r}: give whole numbers with commas between, such as 16,32")
+    return sizes

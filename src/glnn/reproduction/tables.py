@@ -1,0 +1,204 @@
+"""The table of results beside the paper's: 15 rows, and for each source the paper's regret, ours, and the passes.
+
+`best` is the least regret over all settings and seeds, as the paper reports. The median is over the seeds at the best
+setting, and the third sequence shows what choosing by validation hides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from glnn.reproduction.results import Line
+from glnn.reproduction.settings import ROWS, SOURCES, Row, Setting, from_json
+from glnn.reproduction.xor import successes
+
+TITLES = {"insertions": "insertions", "music": "music", "anbn": "aⁿbⁿ"}
+BEGIN, END = "<!-- {name}: begin -->", "<!-- {name}: end -->"
+KINDS = {"baseline": "Sanity checks", "other": "Non-invariant methods", "invariant": "Invariant methods"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What was found for one row on one source."""
+
+    runs: int
+    best: float
+    median: float
+    seeds: int
+    third: float | None
+    passes: int | None
+    units: int
+    degree: int
+
+
+def cell(lines: Iterable[Line], row: Row, source: str) -> Cell | None:
+    """The best run of a row on a source, and the median over the seeds at its setting."""
+    found = [
+        (setting, line)
+        for line in lines
+        if (setting := from_json(line["setting"])).row == row.key
+        and setting.source == source
+        and line.get("regret") is not None
+    ]
+    if not found:
+        return None
+    best_setting, best = min(found, key=lambda pair: pair[1]["regret"])
+    alike = [line["regret"] for setting, line in found if _size(setting) == _size(best_setting)]
+    return Cell(
+        runs=len(found),
+        best=best["regret"],
+        median=median(alike),
+        seeds=len(alike),
+        third=best.get("third_regret"),
+        passes=best.get("passes"),
+        units=best_setting.units,
+        degree=best_setting.degree,
+    )
+
+
+def table_document(lines: Sequence[Line], wanted: Sequence[Setting]) -> dict[str, Any]:
+    """The whole table as plain data, from the lines of the wanted settings only."""
+    chosen = set(wanted)
+    lines = [line for line in lines if from_json(line["setting"]) in chosen]
+    rows = []
+    for row in ROWS:
+        cells = {}
+        for place, source in enumerate(SOURCES):
+            found = cell(lines, row, source)
+            cells[source] = {"paper": row.paper[place], **({} if found is None else vars(found))}
+        rows.append({"row": row.title, "kind": row.kind, **cells})
+    budgets = {source: _budgets(lines, source) for source in SOURCES}
+    return {"runs": len(lines), "wanted": len(wanted), "budgets": budgets, "rows": rows}
+
+
+def markdown(document: dict[str, Any]) -> str:
+    """The table for a page: paper, best, median over seeds, passes."""
+    titles = [f"{TITLES[source]}: paper | best | median | passes" for source in SOURCES]
+    lines = [
+        f"{document['runs']} of {document['wanted']} runs are there. {_told_budgets(document['budgets'])}",
+        "",
+        "| | " + " | ".join(titles) + " |",
+        "|---|" + "---:|" * (4 * len(SOURCES)),
+    ]
+    kind = ""
+    for row in document["rows"]:
+        if row["kind"] != kind:
+            kind = row["kind"]
+            lines.append(f"| *{KINDS[kind]}* |" + " |" * (4 * len(SOURCES)))
+        cells = [text for source in SOURCES for text in _cell_texts(row[source])]
+        lines.append(f"| {row['row']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def details(document: dict[str, Any]) -> str:
+    """Where each best was found: units and degree, its regret on the third sequence, and the number of runs."""
+    lines = ["| | " + " | ".join(TITLES[source] for source in SOURCES) + " |", "|---|" + "---|" * len(SOURCES)]
+    for row in document["rows"]:
+        cells = []
+        for source in SOURCES:
+            found = row[source]
+            if "best" not in found:
+                cells.append("")
+                continue
+            size = f"{found['units']} units, d = {found['degree']}; " if found["units"] else ""
+            third = "" if found["third"] is None else f"third {number(found['third'])}; "
+            cells.append(f"{size}{third}{found['runs']} run{'s' if found['runs'] > 1 else ''}")
+        lines.append(f"| {row['row']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def plain_rows(document: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows for the terminal."""
+    columns = [""]
+    for source in SOURCES:
+        columns += [f"{TITLES[source]}: paper", "best", "median", "passes"]
+    rows = []
+    for row in document["rows"]:
+        rows.append([row["row"], *(text for source in SOURCES for text in _cell_texts(row[source], bold=False))])
+    return columns, rows
+
+
+def xor_document(lines: Sequence[Line], wanted: Sequence[Setting]) -> dict[str, Any]:
+    """How many of the wanted runs of distant XOR succeeded, by metric."""
+    chosen = set(wanted)
+    mine = [line for line in lines if from_json(line["setting"]) in chosen]
+    rows = []
+    for metric in ("rbpm", "ruop"):
+        found = [line for line in mine if line["setting"]["metric"] == metric]
+        rows.append(
+            {
+                "metric": metric,
+                "runs": len(found),
+                "successes_1500": successes(found, 1500),
+                "successes_2000": successes(found, 2000),
+                "success_passes": [line["success_passes"] for line in found],
+                "best_errors": [line["best_valid_error"] for line in found],
+                "passes": [line["passes"] for line in found],
+            }
+        )
+    return {"runs": len(mine), "wanted": len(wanted), "rows": rows}
+
+
+def xor_rows(document: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of the success count, the paper's beside ours."""
+    columns = ["", "runs", "under 1 % by 1,500 passes", "by 2,000 passes", "passes at success", "least error"]
+    rows = []
+    for row in document["rows"]:
+        reached = ", ".join("–" if value is None else f"{value:,}" for value in row["success_passes"])
+        errors = ", ".join("–" if value is None else f"{100 * value:.1f} %" for value in row["best_errors"])
+        counts = [str(row["successes_1500"]), str(row["successes_2000"])] if row["runs"] else ["", ""]
+        rows.append([f"GLNN QDH+{row['metric'].upper()}", str(row["runs"]), *counts, reached, errors])
+    rows.append(["paper, GLNN QDH+RBPM", "8", "4", "6", "", ""])
+    rows.append(["paper, Hessian-free RNN (2011)", "", "", "about 25 % of runs", "", ""])
+    return columns, rows
+
+
+def as_markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Any table for a page."""
+    lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def write_between(page: Path, name: str, text: str) -> None:
+    """Replace what stands between the two markers of that name in a page."""
+    begin, end = BEGIN.format(name=name), END.format(name=name)
+    before = page.read_text(encoding="utf-8")
+    if before.count(begin) != 1 or before.count(end) != 1 or before.index(begin) > before.index(end):
+        raise ValueError(f"{page} must hold the lines {begin} and {end} once each: put them where the table goes")
+    head, tail = before.split(begin)[0], before.split(end)[1]
+    page.write_text(f"{head}{begin}\n\n{text}\n\n{end}{tail}", encoding="utf-8")
+
+
+def number(value: float) -> str:
+    """A regret: one digit behind the point under a thousand bits."""
+    return f"{value:,.1f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _cell_texts(found: dict[str, Any], bold: bool = True) -> list[str]:
+    paper = number(found["paper"])
+    if "best" not in found:
+        return [paper, "–", "–", "–"]
+    best = number(found["best"])
+    if bold and found["best"] <= found["paper"]:
+        best = f"**{best}**"
+    middle = f"{number(found['median'])} ({found['seeds']})"
+    passes = "–" if found["passes"] is None else f"{found['passes']:,}"
+    return [paper, best, middle, passes]
+
+
+def _size(setting: Setting) -> tuple[int, int, str]:
+    return setting.units, setting.degree, setting.budget
+
+
+def _budgets(lines: Sequence[Line], source: str) -> list[str]:
+    of_source = [line["setting"] for line in lines if line["setting"]["source"] == source]
+    return list(dict.fromkeys(setting["budget"] for setting in of_source if setting["budget"]))
+
+
+def _told_budgets(budgets: dict[str, list[str]]) -> str:
+    told = [f"{TITLES[source]} {' or '.join(found)}" for source, found in budgets.items() if found]
+    return f"Budgets of CPU: {', '.join(told)}; the paper's are 30, 10 and 10 minutes." if told else ""

@@ -1,0 +1,97 @@
+"""The sweep spans what it says, in an order that serves a sweep cut short."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from glnn.reproduction.running import seeds_of
+from glnn.reproduction.settings import (
+    ROWS,
+    SOURCES,
+    alphabet_size,
+    budget,
+    degrees,
+    from_json,
+    sizes_at,
+    table_settings,
+    to_json,
+    xor_settings,
+)
+
+pytestmark = pytest.mark.small
+
+COMMITTED = table_settings(0.03)
+NETWORKS = [row for row in ROWS if row.kind != "baseline"]
+
+
+def test_fifteen_rows_of_which_twelve_are_networks() -> None:
+    assert len(ROWS) == len({row.key for row in ROWS}) == 15
+    assert len(NETWORKS) == 12
+
+
+@pytest.mark.parametrize("row", NETWORKS, ids=lambda row: row.title)
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_row_spans_the_sizes_and_both_connectivities(row, source) -> None:
+    runs = [setting for setting in COMMITTED if setting.row == row.key and setting.source == source]
+    sizes = {setting.units for setting in runs}
+    assert len(sizes) >= 6 and min(sizes) == 4 and max(sizes) == (64 if source == "anbn" else 256)
+    symbols = alphabet_size(source)
+    semi = symbols if row.model in ("rnn", "lstm") else math.ceil(math.sqrt(2 * symbols))
+    for units in sizes:
+        assert {s.degree for s in runs if s.units == units} == {min(3, units), min(semi, units)}
+    gated = row.kind == "invariant" and row.model in ("gnn", "glnn")
+    assert {setting.seed for setting in runs} == ({0, 1} if gated else {0})
+
+
+def test_budgets_are_the_papers_minutes_times_the_scale() -> None:
+    assert [budget(source, 0.03) for source in SOURCES] == ["54s", "18s", "18s"]
+    assert {setting.budget for setting in COMMITTED if setting.source == "insertions"} == {"54s", ""}
+
+
+def test_no_setting_is_there_twice() -> None:
+    assert len(set(COMMITTED)) == len(COMMITTED)
+
+
+def test_every_row_is_early_at_its_most_promising_sizes() -> None:
+    first = COMMITTED[: len(NETWORKS) * len(SOURCES)]
+    assert {(s.row, s.source) for s in first} == {(row.key, source) for row in NETWORKS for source in SOURCES}
+    assert {(s.units, s.degree, s.seed) for s in first} == {(16, 3, 0)}
+    assert first[0].row == ("glnn", "qdh", "rbpm")
+
+
+def test_equal_connectivities_are_merged() -> None:
+    assert degrees("anbn", "glnn", 16) == (3,)
+    assert degrees("insertions", "rnn", 16) == (3, 16)
+    assert degrees("insertions", "lstm", 128) == (3, 67)
+    assert degrees("music", "gnn", 64) == (3, 6)
+
+
+def test_a_larger_scale_has_the_papers_sizes() -> None:
+    paper = [round(4 * math.sqrt(2) ** k) for k in range(15)]
+    assert sorted(sizes_at("insertions", 1.0)) == paper
+    assert sorted(sizes_at("music", 1.0)) == paper[:13]
+    assert sorted(sizes_at("anbn", 1.0)) == paper[:9]
+
+
+def test_a_setting_survives_json_also_from_before_sizes() -> None:
+    setting = xor_settings(100, 1, 50)[0]
+    assert from_json(to_json(setting)) == setting
+    older = to_json(COMMITTED[0])
+    del older["size"]
+    assert from_json(older) == COMMITTED[0]
+
+
+def test_fixed_sequences_and_fresh_ones() -> None:
+    by_source = {source: [s for s in COMMITTED if s.source == source and s.metric] for source in SOURCES}
+    assert {seeds_of(setting) for setting in by_source["insertions"]} == {(0, 1, 2)}
+    fresh = [seeds_of(setting) for setting in by_source["anbn"]]
+    assert len({seed for seeds in fresh for seed in seeds}) == 3 * len(fresh)
+
+
+def test_distant_xor_has_eight_runs_of_each_metric() -> None:
+    settings = xor_settings()
+    assert len(settings) == 16 and {s.budget for s in settings} == {"2000 passes"}
+    assert {(s.units, s.degree) for s in settings} == {(10, 10)}
+    assert len({seeds_of(setting) for setting in settings}) == 16
