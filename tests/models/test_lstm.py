@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
-from glnn.models import LSTM, Evidence, Params
+from glnn.models import LSTM, Evidence, Flow, Params
 from glnn.network import Graph, random_graph
 from glnn.sequences import encode
 from glnn.training import trainer as trainer_module
@@ -202,8 +202,9 @@ def test_the_modulus_adds_squares_where_the_derivative_adds() -> None:
     # Only h^1 matters, with weight 1.
     given = Evidence(x, first, np.array([1], np.int32), np.ones((1, 1)), np.ones((1, 1)))
     B, m, start = np.empty((2, 4)), np.empty((2, 4)), np.empty((1, 2))
-    model.backward(weights, trace, given, np.zeros(2), B, start)
-    model.modulus(weights, trace, given, np.zeros(2), m, start)
+    model.backward_with_modulus(
+        weights, trace, given, Flow(np.zeros(2), B, start), Flow(np.zeros(2), m, np.empty((1, 2)))
+    )
     new = sigma(0.2) * 0.5 + sigma(0.1) * math.tanh(0.4)
     gate = sigma(0.3 + 2.0 * new)
     through_gate = 2.0 * gate * (1 - gate) * math.tanh(new)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glnn.models import MODELS, Evidence, Params
+from glnn.models import MODELS, Evidence, Flow, Params
 from glnn.models.base import LinearRecurrence
 from glnn.sequences import Encoded, encode
 from glnn.training import trainer as trainer_module
@@ -162,12 +162,12 @@ class Rewritten(LinearRecurrence):
         out /= self.kappa
         start /= self.kappa
 
-    def modulus(
-        self, weights: object, trace: np.ndarray, given: Evidence, carry: np.ndarray, out: np.ndarray, start: np.ndarray
-    ) -> None:
-        self.base.modulus(weights, trace, given._replace(variance=given.variance * self.alpha**2), carry, out, start)
-        out /= self.kappa**2
-        start /= self.kappa**2
+    def backward_with_modulus(self, weights: object, trace: np.ndarray, given: Evidence, B: Flow, m: Flow) -> None:
+        scaled = given._replace(error=given.error * self.alpha, variance=given.variance * self.alpha**2)
+        self.base.backward_with_modulus(weights, trace, scaled, B, m)
+        for flow, power in ((B, 1), (m, 2)):
+            flow.out[:] /= self.kappa**power
+            flow.start[:] /= self.kappa**power
 
 
 size = st.floats(0.3, 3.0)

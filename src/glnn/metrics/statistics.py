@@ -13,13 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from glnn.metrics.gather import CHUNK, gather
+from glnn.metrics.shared_signals import add_full_shared
 from glnn.numeric.kernel import REASSOCIATE, kernel
 
 Terms = Literal["gradient", "diagonal", "quasi", "full"]
 
-_CHUNK = 256
 # Rows a power of two apart would share a few lines of the cache.
-_STRIDE = _CHUNK + 8
+_STRIDE = CHUNK + 8
 # Fixed, whatever the number of threads: where parts are added up, their order is part of the result.
 _JOBS = 4
 
@@ -41,6 +42,12 @@ class Layout:
     def units(self) -> int:
         """Number of units that have incoming parameters."""
         return len(self.ptr) - 1
+
+    @cached_property
+    def same_signals(self) -> bool:
+        """Whether every unit receives the same signals in the same order, as in a fully connected network."""
+        sizes = np.diff(self.ptr)
+        return bool((sizes == sizes[0]).all() and (self.rows.reshape(self.units, -1) == self.rows[: sizes[0]]).all())
 
     @cached_property
     def block_sizes(self) -> np.ndarray:
@@ -172,6 +179,10 @@ class Accumulator:
         symbols = (self._symbol_gradient, self._symbol_modulus)
         if self.terms == "full":
             matrices = self._matrices[copy]
+            if layout.gated and layout.same_signals:
+                K = int(layout.ptr[1])
+                blocks = gradient.reshape(-1, layout.units, K), matrices.reshape(-1, layout.units, K, K)
+                return lambda: add_full_shared(layout.rows[:K], signals, B, m, order, groups, low, high, *blocks)
             return lambda: add_full(*given, self._square_ptr, gradient, matrices, *symbols, self._symbol_cross)
         if self.terms == "gradient":
             return lambda: add_gradient(*given, gradient, self._symbol_gradient)
@@ -219,24 +230,6 @@ def _added_in_order(parts: np.ndarray) -> np.ndarray:
     return total
 
 
-@kernel(inline="always")
-def _gather(source: np.ndarray, order: np.ndarray, s: int, n: int, out: np.ndarray) -> None:
-    """out[k, t] = source[order[s + t], k]: columns become contiguous rows, four times at once."""
-    whole = n - n % 4
-    for t in range(0, whole, 4):
-        r0, r1 = source[order[s + t]], source[order[s + t + 1]]
-        r2, r3 = source[order[s + t + 2]], source[order[s + t + 3]]
-        for k in range(source.shape[1]):
-            row = out[k]
-            row[t] = r0[k]
-            row[t + 1] = r1[k]
-            row[t + 2] = r2[k]
-            row[t + 3] = r3[k]
-    for t in range(whole, n):
-        for k in range(source.shape[1]):
-            out[k, t] = source[order[s + t], k]
-
-
 @kernel(REASSOCIATE)
 def add_gradient(
     ptr: np.ndarray,
@@ -258,10 +251,10 @@ def add_gradient(
     b_rows = np.empty((U, _STRIDE))
     for y in range(low, high):
         base = 0 if shared else y * E
-        for s in range(groups[y], groups[y + 1], _CHUNK):
-            n = min(_CHUNK, groups[y + 1] - s)
-            _gather(signals, order, s, n, rows[1:])
-            _gather(B, order, s, n, b_rows)
+        for s in range(groups[y], groups[y + 1], CHUNK):
+            n = min(CHUNK, groups[y + 1] - s)
+            gather(signals, order, s, n, rows[1:])
+            gather(B, order, s, n, b_rows)
             for j in range(U):
                 b = b_rows[j, :n]
                 for k in range(ptr[j], ptr[j + 1]):
@@ -299,11 +292,11 @@ def add_quasi(
     b_rows, m_rows = np.empty((U, _STRIDE)), np.empty((U, _STRIDE))
     for y in range(low, high):
         base = 0 if shared else y * E
-        for s in range(groups[y], groups[y + 1], _CHUNK):
-            n = min(_CHUNK, groups[y + 1] - s)
-            _gather(signals, order, s, n, rows[1:])
-            _gather(B, order, s, n, b_rows)
-            _gather(m, order, s, n, m_rows)
+        for s in range(groups[y], groups[y + 1], CHUNK):
+            n = min(CHUNK, groups[y + 1] - s)
+            gather(signals, order, s, n, rows[1:])
+            gather(B, order, s, n, b_rows)
+            gather(m, order, s, n, m_rows)
             for j in range(U):
                 b, c = b_rows[j, :n], m_rows[j, :n]
                 for k in range(ptr[j], ptr[j + 1]):
@@ -342,7 +335,7 @@ def add_full(
     symbol_modulus: np.ndarray,
     symbol_cross: np.ndarray,
 ) -> None:
-    """G_k += Σ r_k B_j and M_kk' += Σ r_k r_k' m_j, two by two entries at a time so that loads are shared."""
+    """G_k += Σ r_k B_j and M_kk' += Σ r_k r_k' m_j, two by four entries at a time so that loads are shared."""
     E, U = ptr[-1], ptr.size - 1
     widest = 0
     for j in range(U):
@@ -350,13 +343,14 @@ def add_full(
     rows = np.ones((signals.shape[1] + 1, _STRIDE))
     b_rows, m_rows = np.empty((U, _STRIDE)), np.empty((U, _STRIDE))
     scaled = np.empty((widest, _STRIDE))
+    block = np.empty((2, 4))
     for y in range(low, high):
         base = 0 if shared else y * E
-        for s in range(groups[y], groups[y + 1], _CHUNK):
-            n = min(_CHUNK, groups[y + 1] - s)
-            _gather(signals, order, s, n, rows[1:])
-            _gather(B, order, s, n, b_rows)
-            _gather(m, order, s, n, m_rows)
+        for s in range(groups[y], groups[y + 1], CHUNK):
+            n = min(CHUNK, groups[y + 1] - s)
+            gather(signals, order, s, n, rows[1:])
+            gather(B, order, s, n, b_rows)
+            gather(m, order, s, n, m_rows)
             for j in range(U):
                 k0, K = ptr[j], ptr[j + 1] - ptr[j]
                 b, c = b_rows[j, :n], m_rows[j, :n]
@@ -376,24 +370,29 @@ def add_full(
                             symbol_modulus[y, j] += third
                 corner = square_ptr[j] if shared else square_ptr[y * U + j]
                 for k in range(0, K, 2):
-                    # Past an odd last row the last one is taken twice, and what comes of it is left out.
+                    # Past the last row it is taken again, and what comes of it is left out.
                     k1 = min(k + 1, K - 1)
                     x0, x1 = scaled[k, :n], scaled[k1, :n]
-                    for q in range(0, k + 1, 2):
-                        q1 = min(q + 1, K - 1)
-                        y0, y1 = rows[rows_of[k0 + q], :n], rows[rows_of[k0 + q1], :n]
-                        s00, s01, s10, s11 = 0.0, 0.0, 0.0, 0.0
+                    for q in range(0, k + 1, 4):
+                        y0 = rows[rows_of[k0 + q], :n]
+                        y1 = rows[rows_of[k0 + min(q + 1, K - 1)], :n]
+                        y2 = rows[rows_of[k0 + min(q + 2, K - 1)], :n]
+                        y3 = rows[rows_of[k0 + min(q + 3, K - 1)], :n]
+                        s00, s01, s02, s03, s10, s11, s12, s13 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
                         for t in range(n):
                             s00 += x0[t] * y0[t]
                             s01 += x0[t] * y1[t]
+                            s02 += x0[t] * y2[t]
+                            s03 += x0[t] * y3[t]
                             s10 += x1[t] * y0[t]
                             s11 += x1[t] * y1[t]
-                        matrices[corner + k * K + q] += s00
-                        if q < k:
-                            matrices[corner + k * K + q1] += s01
-                        if k1 > k:
-                            matrices[corner + k1 * K + q] += s10
-                            matrices[corner + k1 * K + q1] += s11
+                            s12 += x1[t] * y2[t]
+                            s13 += x1[t] * y3[t]
+                        block[0, 0], block[0, 1], block[0, 2], block[0, 3] = s00, s01, s02, s03
+                        block[1, 0], block[1, 1], block[1, 2], block[1, 3] = s10, s11, s12, s13
+                        for row in range(k, k1 + 1):
+                            for column in range(q, min(q + 4, row + 1)):
+                                matrices[corner + row * K + column] += block[row - k, column - q]
     # So far only the lower triangles are filled.
     for block in range((0 if shared else low * U), (U if shared else high * U)):
         K = ptr[block % U + 1] - ptr[block % U]

@@ -1,6 +1,6 @@
 """The models, one file each: initial parameters, forward and backward pass, modulus, incoming signals."""
 
-from glnn.models.base import Evidence, Model, Params, Signals
+from glnn.models.base import Evidence, Flow, Model, Params, Signals
 from glnn.models.glnn import GLNN
 from glnn.models.gnn import GNN
 from glnn.models.lstm import LSTM
@@ -8,4 +8,4 @@ from glnn.models.rnn import RNN
 
 MODELS = {"glnn": GLNN, "gnn": GNN, "rnn": RNN, "lstm": LSTM}
 
-__all__ = ["GLNN", "GNN", "LSTM", "MODELS", "RNN", "Evidence", "Model", "Params", "Signals"]
+__all__ = ["GLNN", "GNN", "LSTM", "MODELS", "RNN", "Evidence", "Flow", "Model", "Params", "Signals"]

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from glnn.models import recurrence
+from glnn.models import recurrence, recurrence_both
 from glnn.network import Graph
 
 Activation = Literal["tanh", "logistic", "linear"]
@@ -120,35 +120,35 @@ class Model(Protocol):
         """Derivatives of the log-likelihood with respect to pre-activations: `out[t]` is B^{t+1}."""
         ...
 
-    def modulus(
-        self,
-        weights: Any,
-        trace: np.ndarray,
-        given: Evidence,
-        carry: np.ndarray,
-        out: np.ndarray,
-        start: np.ndarray,
-    ) -> None:
-        """The backpropagated modulus: `out[t]` is m̃^{t+1}."""
+    def backward_with_modulus(self, weights: Any, trace: np.ndarray, given: Evidence, B: Flow, m: Flow) -> None:
+        """The derivatives B and the backpropagated modulus m̃, for the metrics that want both."""
         ...
 
 
+class Flow(NamedTuple):
+    """A quantity that runs back over a stretch, as `backward` takes it: carried along, for every time, at starts."""
+
+    carry: np.ndarray
+    out: np.ndarray
+    start: np.ndarray
+
+
 class DenseWeights(NamedTuple):
-    """Transition weights as matrices: forward, transposed, squared and transposed without loops, loops, biases."""
+    """Transition weights as matrices: forward, transposed, transposed without loops; loops and biases."""
 
     D: np.ndarray
     transposed: np.ndarray
-    squared: np.ndarray
+    between: np.ndarray
     diagonal: np.ndarray
     bias: np.ndarray
 
 
 class SparseWeights(NamedTuple):
-    """Transition weights on the edges into units, out of units, these squared without loops; loops and biases."""
+    """Transition weights on the edges into units, out of units, out of units without loops; loops and biases."""
 
     tau: np.ndarray
     tau_out: np.ndarray
-    squared_out: np.ndarray
+    between_out: np.ndarray
     diagonal: np.ndarray
     bias: np.ndarray
 
@@ -228,18 +228,18 @@ class LinearRecurrence:
         """Edge weights (matrices, edges) and biases in the form that the recurrences want."""
         if not self.dense:
             by_source = np.ascontiguousarray(tau[:, self._by_source])
-            squared = by_source * by_source
-            squared[:, self.loops_by_source] = 0.0
+            between = by_source.copy()
+            between[:, self.loops_by_source] = 0.0
             diagonal = np.ascontiguousarray(tau[:, self.loops])
-            return SparseWeights(tau, by_source, squared, diagonal, bias)
+            return SparseWeights(tau, by_source, between, diagonal, bias)
         N, sources, targets = self.units, self.graph.sources, self.graph.edge_targets
         D = np.zeros((len(tau), N, N), tau.dtype)
         D[:, sources, targets] = tau
         transposed = np.ascontiguousarray(D.transpose(0, 2, 1))
-        squared = transposed * transposed
+        between = transposed.copy()
         diagonal = np.ascontiguousarray(np.diagonal(D, axis1=1, axis2=2))
-        squared[:, np.arange(N), np.arange(N)] = 0.0
-        return DenseWeights(D, transposed, squared, diagonal, bias)
+        between[:, np.arange(N), np.arange(N)] = 0.0
+        return DenseWeights(D, transposed, between, diagonal, bias)
 
     def begin(self, V0: np.ndarray) -> np.ndarray:
         """A writable state, equal to the start state."""
@@ -286,22 +286,16 @@ class LinearRecurrence:
         else:
             recurrence.backward_sparse(*common, *self._out_of, weights.tau_out, *rest)
 
-    def modulus(
-        self,
-        weights: DenseWeights | SparseWeights,
-        trace: np.ndarray,
-        given: Evidence,
-        carry: np.ndarray,
-        out: np.ndarray,
-        start: np.ndarray,
+    def backward_with_modulus(
+        self, weights: DenseWeights | SparseWeights, trace: np.ndarray, given: Evidence, B: Flow, m: Flow
     ) -> None:
-        """m̃^{t+1} for every position of a stretch, by each model's own ∂V^{t+1}/∂V^t."""
+        """B^{t+1} and m̃^{t+1}, by each model's own ∂V^{t+1}/∂V^t, in one walk."""
         common = (given.x, given.first, self.group, self.leak, self._code)
-        rest = (trace, given.predicted, given.variance, carry, out, start)
+        rest = (weights.diagonal, trace, given.predicted, given.error, *B, given.variance, *m)
         if isinstance(weights, DenseWeights):
-            recurrence.modulus_dense(*common, weights.squared, weights.diagonal, *rest)
+            recurrence_both.both_dense(*common, weights.between, *rest)
         else:
-            recurrence.modulus_sparse(*common, *self._out_of, weights.squared_out, weights.diagonal, *rest)
+            recurrence_both.both_sparse(*common, *self._out_of, weights.between_out, *rest)
 
 
 class Gated(LinearRecurrence):

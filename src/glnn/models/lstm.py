@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from glnn.models import lstm_kernels
-from glnn.models.base import Activation, Evidence, Params, Signals, initial_writing_weights
+from glnn.models.base import Activation, Evidence, Flow, Params, Signals, initial_writing_weights
 from glnn.network import Graph
 
 GATES = ("input", "forget", "output", "cell input")
@@ -176,16 +176,9 @@ class LSTM:
         common = (given.x, given.first, *graph, weights.peephole, self._scale, trace)
         lstm_kernels.backward(*common, given.predicted, given.error, carry, out, start)
 
-    def modulus(
-        self,
-        weights: LSTMWeights,
-        trace: np.ndarray,
-        given: Evidence,
-        carry: np.ndarray,
-        out: np.ndarray,
-        start: np.ndarray,
-    ) -> None:
-        """The backpropagated modulus of the same quantities."""
+    def backward_with_modulus(self, weights: LSTMWeights, trace: np.ndarray, given: Evidence, B: Flow, m: Flow) -> None:
+        """The same, and the backpropagated modulus of the same quantities."""
+        self.backward(weights, trace, given, *B)
         graph = (self.graph.out_ptr, self.graph.targets, weights.squared, weights.dense)
         common = (given.x, given.first, *graph, weights.peephole, self._scale, trace)
-        lstm_kernels.modulus(*common, given.predicted, given.variance, carry, out, start)
+        lstm_kernels.modulus(*common, given.predicted, given.variance, *m)

@@ -14,6 +14,7 @@ from glnn.models.base import (
     Activation,
     DenseWeights,
     Evidence,
+    Flow,
     LinearRecurrence,
     Params,
     Signals,
@@ -111,19 +112,19 @@ class VectorGated(LinearRecurrence):
             activities = np.ascontiguousarray(trace[block, : self.units])
             super().backward(mixed, activities, part, carry, out[block], start[starts])
 
-    def modulus(
+    def backward_with_modulus(
         self,
         weights: tuple[np.ndarray, np.ndarray],  # type: ignore[override]
         trace: np.ndarray,
         given: Evidence,
-        carry: np.ndarray,
-        out: np.ndarray,
-        start: np.ndarray,
+        B: Flow,
+        m: Flow,
     ) -> None:
-        """m̃^{t+1} for every position: (∂V_j^{t+1}/∂V_i^t)² with the coefficients mixed first, then squared."""
+        """B and m̃ for every position: (∂V_j^{t+1}/∂V_i^t)² with the coefficients mixed first, then squared."""
         for block, part, starts, mixed in self._backwards(weights, given):
             activities = np.ascontiguousarray(trace[block, : self.units])
-            super().modulus(mixed, activities, part, carry, out[block], start[starts])
+            flows = [Flow(flow.carry, flow.out[block], flow.start[starts]) for flow in (B, m)]
+            super().backward_with_modulus(mixed, activities, part, *flows)
 
     def _mixed(self, weights: tuple[np.ndarray, np.ndarray], x: np.ndarray) -> DenseWeights | SparseWeights:
         """Σ_k x_t^k τ_ijk at every time, in the place of the matrix of every symbol."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from glnn.metrics import Layout, Statistics, TransitionMethod, VectorLayout
-from glnn.models import Evidence, Model, Params
+from glnn.models import Evidence, Flow, Model, Params
 from glnn.numeric.scratch import Workspace
 from glnn.output import softmax
 from glnn.training.corpus import Corpus, Stretch
@@ -161,11 +161,12 @@ class Engine:
                 given, _ = self._evidence(stretch, trace, current.params.w, backpropagated)
             n, begun = len(stretch.x), len(stretch.start_weight)
             B, B_start = self._space.array("B", n, units), np.zeros((begun, starts))
-            passes = [lambda: model.backward(weights, trace, given, carried_B, B, B_start)]  # noqa: B023
             if backpropagated:
                 m, m_start = self._space.array("m", n, units), np.zeros((begun, starts))
-                passes.append(lambda: model.modulus(weights, trace, given, carried_m, m, m_start))  # noqa: B023
-            self.workers.run(passes)
+                of_B, of_m = Flow(carried_B, B, B_start), Flow(carried_m, m, m_start)
+                model.backward_with_modulus(weights, trace, given, of_B, of_m)
+            else:
+                model.backward(weights, trace, given, carried_B, B, B_start)
             if failure is None:
                 failure = _born_backwards("the derivative B", stretch, B, B_start, carried_B)
             if failure is None and backpropagated:

@@ -1,0 +1,92 @@
+"""G and M̃ where every unit receives the same signals, as in a fully connected network.
+
+The products r_k r_k' are then the same for all units: they are made once, and every entry of every M̃_j is the dot
+product over time of m_j with one of them. Eight at a time, so that loads are shared (a matrix product of BLAS spends
+as long on copying the products as on multiplying them with so few units).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glnn.metrics.gather import CHUNK, gather
+from glnn.numeric.kernel import REASSOCIATE, kernel
+
+_STRIDE = CHUNK + 8
+
+
+@kernel(REASSOCIATE)
+def _add_dot_products(u: np.ndarray, v: np.ndarray, n: int, out: np.ndarray) -> None:
+    """out_jc += Σ_{t<n} u_jt v_ct; the numbers of rows are multiples of 2 and 4."""
+    for c in range(0, v.shape[0], 4):
+        v0, v1, v2, v3 = v[c, :n], v[c + 1, :n], v[c + 2, :n], v[c + 3, :n]
+        for j in range(0, u.shape[0], 2):
+            u0, u1 = u[j, :n], u[j + 1, :n]
+            s00, s01, s02, s03, s10, s11, s12, s13 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for t in range(n):
+                s00 += u0[t] * v0[t]
+                s01 += u0[t] * v1[t]
+                s02 += u0[t] * v2[t]
+                s03 += u0[t] * v3[t]
+                s10 += u1[t] * v0[t]
+                s11 += u1[t] * v1[t]
+                s12 += u1[t] * v2[t]
+                s13 += u1[t] * v3[t]
+            out[j, c] += s00
+            out[j, c + 1] += s01
+            out[j, c + 2] += s02
+            out[j, c + 3] += s03
+            out[j + 1, c] += s10
+            out[j + 1, c + 1] += s11
+            out[j + 1, c + 2] += s12
+            out[j + 1, c + 3] += s13
+
+
+@kernel(REASSOCIATE)
+def add_full_shared(
+    rows_of: np.ndarray,
+    signals: np.ndarray,
+    B: np.ndarray,
+    m: np.ndarray,
+    order: np.ndarray,
+    groups: np.ndarray,
+    low: int,
+    high: int,
+    gradient: np.ndarray,
+    matrices: np.ndarray,
+) -> None:
+    """As `statistics.add_full` for gated networks; `gradient` is (A, U, K) and `matrices` (A, U, K, K)."""
+    K, U = rows_of.size, B.shape[1]
+    pairs = K * (K + 1) // 2
+    rows = np.ones((signals.shape[1] + 1, _STRIDE))
+    # Rows that fill up the blocks of two and four stay zero.
+    own, products = np.zeros((K + (-K) % 4, _STRIDE)), np.zeros((pairs + (-pairs) % 4, _STRIDE))
+    b_rows, m_rows = np.zeros((U + U % 2, _STRIDE)), np.zeros((U + U % 2, _STRIDE))
+    first, second = np.empty((U + U % 2, own.shape[0])), np.empty((U + U % 2, products.shape[0]))
+    for y in range(low, high):
+        first[:] = 0.0
+        second[:] = 0.0
+        for s in range(groups[y], groups[y + 1], CHUNK):
+            n = min(CHUNK, groups[y + 1] - s)
+            gather(signals, order, s, n, rows[1:])
+            gather(B, order, s, n, b_rows)
+            gather(m, order, s, n, m_rows)
+            place = 0
+            for k in range(K):
+                left = own[k]
+                left[:n] = rows[rows_of[k], :n]
+                for q in range(k + 1):
+                    right, out = own[q], products[place]
+                    for t in range(n):
+                        out[t] = left[t] * right[t]
+                    place += 1
+            _add_dot_products(b_rows, own, n, first)
+            _add_dot_products(m_rows, products, n, second)
+        for j in range(U):
+            gradient[y, j] += first[j, :K]
+            place = 0
+            for k in range(K):
+                for q in range(k + 1):
+                    matrices[y, j, k, q] += second[j, place]
+                    matrices[y, j, q, k] = matrices[y, j, k, q]
+                    place += 1
