@@ -1,0 +1,233 @@
+"""The figures of Section 4: validation log-likelihood against time for each source, distant XOR against passes.
+
+Every setting is a thin line, the best one of each family a strong one with its name beside it; families are few, so
+that colours can be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from glnn.reproduction.results import Line
+from glnn.reproduction.settings import SOURCES, from_json
+from glnn.reproduction.tables import TITLES, number
+
+INK, SOFT, FAINT = "#1f2430", "#6b7280", "#d7dae0"
+_STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "axes.edgecolor": SOFT,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "text.color": INK,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "svg.hashsalt": "glnn",
+    "svg.fonttype": "path",
+}
+
+
+class Family(NamedTuple):
+    """Settings that share a colour."""
+
+    title: str
+    colour: str
+    models: tuple[str, ...]
+    invariant: bool
+
+
+FAMILIES = (
+    Family("GLNN, invariant", "#c0392b", ("glnn",), True),
+    Family("GNN, invariant", "#e08e0b", ("gnn",), True),
+    Family("RNN, invariant", "#1f77b4", ("rnn",), True),
+    Family("GLNN and GNN, DH+FB", "#8e7cc3", ("glnn", "gnn"), False),
+    Family("RNN, DH+FB or RMS", "#7f8c8d", ("rnn",), False),
+    Family("LSTM", "#a6acb5", ("lstm",), False),
+)
+METRICS = {"rbpm": ("RBPM", "#c0392b"), "ruop": ("RUOP", "#1f77b4")}
+
+
+def draw_figures(lines: Sequence[Line], xor: Sequence[Line], folder: Path) -> list[Path]:
+    """Draw what there are runs for, each as PNG and SVG; the files that were written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    with plt.rc_context(_STYLE):
+        for source in SOURCES:
+            chosen = [line for line in lines if line["setting"]["source"] == source]
+            if any("trajectory" in line for line in chosen):
+                written += _saved(draw_source(chosen, source), folder / source)
+        if xor:
+            written += _saved(draw_xor(xor), folder / "xor")
+    return written
+
+
+def family_of(line: Line) -> Family | None:
+    """The family of a network's line; None for a baseline."""
+    setting = from_json(line["setting"])
+    invariant = setting.output_metric == "qdh"
+    found = (family for family in FAMILIES if setting.model in family.models and family.invariant == invariant)
+    return next(found, None)
+
+
+def curve(line: Line) -> tuple[list[float], list[float]]:
+    """CPU seconds and regret on validation along a run, without points that are not finite or under the true model."""
+    path, true = line["trajectory"], line["true_bits"]["valid"]
+    pairs = zip(path["seconds"], path["valid_bits"], strict=True)
+    kept = [(seconds, bits - true) for seconds, bits in pairs if bits is not None and bits > true and seconds > 0]
+    return [seconds for seconds, _ in kept], [regret for _, regret in kept]
+
+
+def draw_source(lines: Sequence[Line], source: str) -> Figure:
+    """Validation log-likelihood below the true model against CPU seconds, every setting of one source."""
+    figure, axes = plt.subplots(figsize=(8.6, 5.2), layout="constrained")
+    ends: list[tuple[float, str, str]] = []
+    runs = [line for line in lines if family_of(line) is not None and line.get("regret") is not None]
+    for family in reversed(FAMILIES):
+        mine = sorted((line for line in runs if family_of(line) == family), key=lambda line: -line["regret"])
+        order = 10 - FAMILIES.index(family)
+        for line in mine[:-1]:
+            axes.plot(*curve(line), color=family.colour, lw=0.7, alpha=0.4, zorder=order)
+        if mine:
+            _strong(axes, mine[-1], family.colour, 20 + order)
+            ends.append((curve(mine[-1])[1][-1], f"{family.title}: best −{number(mine[-1]['regret'])}", family.colour))
+    best, worst = _range(runs)
+    axes.set(xscale="log", yscale="log", ylim=(worst, best))
+    longest = max((max(curve(line)[0], default=1.0) for line in runs), default=1.0)
+    seen = (seconds for line in runs for seconds, regret in zip(*curve(line), strict=True) if regret < worst)
+    shortest = min(0.8 * min(seen, default=longest / 100), longest / 5)
+    axes.set_xlim(shortest, longest)
+    _levels(axes, lines, shortest)
+    _labelled(axes, ends)
+    axes.set_xlabel("CPU seconds")
+    _titled(axes, f"{TITLES[source][0].upper()}{TITLES[source][1:]}" if source != "anbn" else "aⁿbⁿ", len(runs))
+    _plain_axes(axes)
+    return figure
+
+
+def _strong(axes: Axes, line: Line, colour: str, order: int) -> None:
+    """A run as a strong line up to its best score, and a weaker one behind it."""
+    seconds, regrets = curve(line)
+    best = min(range(len(regrets)), key=regrets.__getitem__)
+    axes.plot(seconds[: best + 1], regrets[: best + 1], color=colour, lw=2.4, solid_capstyle="round", zorder=order)
+    axes.plot(seconds[best:], regrets[best:], color=colour, lw=1.2, alpha=0.8, zorder=order)
+    axes.plot(seconds[best], regrets[best], "o", ms=5.5, mfc="white", mec=colour, mew=1.8, zorder=order + 20)
+
+
+def draw_xor(lines: Sequence[Line]) -> Figure:
+    """Validation log-likelihood and error of the last bit against passes, one line a run."""
+    figure, panels = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
+    for line in lines:
+        path = line["trajectory"]
+        title, colour = METRICS[line["setting"]["metric"]]
+        predicted = line["setting"].get("size") or 10_000
+        look: dict[str, Any] = {"color": colour, "lw": 1.4, "alpha": 0.75}
+        per_line = [None if bits is None else -bits / predicted for bits in path["valid_bits"]]
+        panels[0].plot(path["passes"], per_line, **look)
+        panels[1].plot(path["passes"], [100 * error for error in path["valid_error"]], **look)
+    panels[0].set_title("Log-likelihood of the last bit, bits a line", loc="left", fontsize=10.5)
+    panels[0].set_ylim(-1.3, 0.02)
+    panels[1].set_title("Error, %", loc="left", fontsize=10.5)
+    panels[1].set_ylim(-1, 60)
+    panels[1].axhline(1.0, color=INK, lw=0.8, ls=(0, (4, 3)))
+    panels[1].annotate("1 %: success", (1.0, 1.0), xycoords=("axes fraction", "data"), xytext=(-4, 4),
+                       textcoords="offset points", ha="right", fontsize=9)  # fmt: skip
+    longest = max((line["trajectory"]["passes"][-1] for line in lines), default=1)
+    for axes in panels:
+        axes.set_xlabel("passes over the training data")
+        axes.set_xlim(0, max(longest, 1))
+        axes.spines[["top", "right"]].set_visible(False)
+    shown = [metric for metric in METRICS if any(line["setting"]["metric"] == metric for line in lines)]
+    for place, metric in enumerate(shown):
+        title, colour = METRICS[metric]
+        mine = [line for line in lines if line["setting"]["metric"] == metric]
+        won = sum(line["success_passes"] is not None for line in mine)
+        text = f"{title}: {won} of {len(mine)} under 1 %"
+        figure.text(
+            0.99 - 0.24 * (len(shown) - 1 - place), 0.985, text, color=colour, weight="bold", ha="right", va="top"
+        )
+    figure.suptitle("Distant XOR, T = 100, validation", x=0.01, ha="left", weight="bold", fontsize=12.5)
+    return figure
+
+
+def _range(runs: Iterable[Line]) -> tuple[float, float]:
+    """The best and the worst regret worth showing."""
+    found = [line["regret"] for line in runs if line["regret"] > 0]
+    if not found:
+        return 1.0, 1000.0
+    return 0.6 * min(found), max(25 * min(found), 2.5 * sorted(found)[len(found) // 2])
+
+
+def _levels(axes: Axes, lines: Sequence[Line], left: float) -> None:
+    """The sanity checks as levels."""
+    for model, title in (("ctw", "context tree"), ("hmm", "hidden Markov")):
+        found = [line["regret"] for line in lines if line["setting"]["model"] == model and line.get("regret")]
+        if not found:
+            continue
+        axes.axhline(min(found), color=SOFT, lw=0.8, ls=(0, (4, 3)), zorder=1)
+        axes.annotate(f"{title} {number(min(found))}", (left, min(found)), xytext=(4, 3), textcoords="offset points",
+                      fontsize=8.5, color=SOFT, zorder=50)  # fmt: skip
+
+
+def _labelled(axes: Axes, ends: list[tuple[float, str, str]]) -> None:
+    """Names at the right ends of the strong lines, moved apart where they would lie on each other."""
+    axes.figure.canvas.draw()
+    height, apart = axes.bbox.height, 15.0 * axes.figure.dpi / 72.0
+    places = []
+    for value, text, colour in ends:
+        place = axes.transData.transform((1.0, value))[1] - axes.bbox.y0
+        places.append([min(max(place, 0.0), height), text, colour])
+    places.sort(key=lambda item: item[0])
+    for lower, upper in pairwise(places):
+        upper[0] = max(upper[0], lower[0] + apart)
+    for upper, lower in pairwise(reversed(places)):
+        upper[0] = min(upper[0], height + apart / 2)
+        lower[0] = min(lower[0], upper[0] - apart)
+    for place, text, colour in places:
+        axes.annotate(text, (1.0, place / height), xycoords="axes fraction", xytext=(8, 0), textcoords="offset points",
+                      va="center", color=colour, fontsize=9.5, weight="bold", annotation_clip=False)  # fmt: skip
+
+
+def _titled(axes: Axes, title: str, runs: int) -> None:
+    axes.set_title(title, loc="left", weight="bold", fontsize=12.5, pad=22)
+    text = f"Validation log-likelihood, bits below the true model; {runs} settings, the best of each family strong"
+    axes.annotate(
+        text, (0, 1), xycoords="axes fraction", xytext=(0, 7), textcoords="offset points", color=SOFT, fontsize=9
+    )
+
+
+def _plain_axes(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    low, high = sorted(axes.get_ylim())
+    ticks = [factor * 10**power for power in range(0, 7) for factor in (1, 2, 5) if low <= factor * 10**power <= high]
+    axes.yaxis.set_major_locator(FixedLocator(ticks))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"−{value:,.0f}"))
+    left, right = axes.get_xlim()
+    ticks = [
+        factor * 10.0**power for power in range(-3, 6) for factor in (1, 2, 5) if left <= factor * 10.0**power <= right
+    ]
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.grid(axis="y", color=FAINT, lw=0.6, zorder=0)
+    axes.tick_params(length=0)
+
+
+def _saved(figure: Figure, path: Path) -> list[Path]:
+    written = [path.with_suffix(".png"), path.with_suffix(".svg")]
+    figure.savefig(written[0], dpi=160)
+    # Without the date, equal results make equal files.
+    figure.savefig(written[1], metadata={"Date": None})
+    plt.close(figure)
+    return written
