@@ -161,9 +161,9 @@ def kinds_of_kernels(settings: Iterable[Setting]) -> list[Setting]:
 
 def thinned(total: int, points: int, wanted: int) -> list[int]:
     """About that many of the places 0 … total − 1, denser at the beginning; first, last and the wanted one included."""
-    if total == 0:
-        return []
-    places = np.round(np.linspace(0.0, 1.0, min(points, total)) ** 1.5 * (total - 1)).astype(int)
+    if total <= points:
+        return list(range(total))
+    places = np.round(np.linspace(0.0, 1.0, points) ** 1.5 * (total - 1)).astype(int)
     return sorted({*places.tolist(), max(wanted, 0)})
 
 

@@ -1,0 +1,94 @@
+"""The whole command at a tiny scale: steps instead of seconds, networks of four units."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = ("table", "--steps", "1", "--sizes", "4")
+COMMAND = [sys.executable, "-c", "from glnn.cli import main; main()", "reproduce"]
+
+
+@pytest.fixture
+def glnn(capsys, monkeypatch, tmp_path: Path):
+    """The command in this process, in an empty folder: exit code, output, errors."""
+    from glnn.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GLNN_TRACEBACK", raising=False)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main(["reproduce", *map(str, arguments)])
+        printed = capsys.readouterr()
+        return int(left.value.code or 0), printed.out, printed.err
+
+    return run
+
+
+def test_a_sweep_its_table_and_its_figures(glnn, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- table: begin -->\n<!-- table: end -->\n")
+    code, out, err = glnn(*TINY, "--limit", 3, "--out", "r", "--page", page, "--json")
+    assert code == 0, err
+    document = json.loads(out)
+    assert (document["runs"], document["wanted"], document["failed"]) == (3, 3, [])
+    row = document["rows"][-1]
+    assert row["row"] == "GLNN QDH+RBPM"
+    assert all(row[source]["passes"] == 2 for source in ("insertions", "music", "anbn"))
+    lines = (tmp_path / "r" / "table.jsonl").read_text().splitlines()
+    assert len(lines) == 3 and "GLNN QDH+RBPM" in page.read_text()
+    # Again: nothing is left to run, and the table is shown.
+    code, out, _ = glnn(*TINY, "--limit", 3, "--out", "r")
+    assert code == 0 and "3 of 3 runs are there" in out and "GLNN QDH+RBPM" in out
+    assert (tmp_path / "r" / "table.jsonl").read_text().splitlines() == lines
+    code, _, _ = glnn("figures", "--out", "r", "--figures", "f")
+    assert code == 0 and (tmp_path / "f" / "anbn.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("tabel",), "glnn: nothing to reproduce is called 'tabel'; there are table, figures, xor"),
+        (("table", "--scale", "0"), "glnn: --scale is 0: it must be positive, for example 0.03"),
+        (("table", "--sizes", "x"), "glnn: --sizes is 'x': give whole numbers with commas between, such as 16,32"),
+        (("table", "--lines", "5"), "--lines and --seeds are options of xor"),
+        (("xor", "--sizes", "5"), "--sizes was given with xor"),
+        (("table", "--workers", "2", "--cluster", "tcp://x:1"), "--workers and --cluster were both given"),
+        (("table", "--no-run", "--out", "none"), "table.jsonl is not there: run without --no-run first"),
+        (("figures", "--out", "none"), "no runs in none: run glnn reproduce table or xor with --out none first"),
+    ],
+)
+def test_wrong_input_is_told_in_one_line(glnn, arguments, told: str) -> None:
+    code, _, error = glnn(*arguments)
+    assert code == 2 and told in error and error.count("\n") == 1
+
+
+def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process_behind(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, *TINY, "--limit", "200", "--out", "r"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    path = tmp_path / "r" / "table.jsonl"
+    deadline = time.monotonic() + 120
+    while not (path.exists() and path.stat().st_size):
+        assert time.monotonic() < deadline and process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130 and "interrupted; all finished runs are in the file" in error
+    assert all(json.loads(text)["regret"] > 0 for text in path.read_text().splitlines())
+    with pytest.raises(ProcessLookupError):
+        # The last of them goes when it notices that the others have.
+        while time.monotonic() < deadline + 60:
+            os.killpg(process.pid, 0)
+            time.sleep(0.05)

@@ -1,0 +1,125 @@
+"""One setting gives a line that says what it is, and the same one again when it is run for as many steps."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from glnn.reproduction.baselines import run_baseline
+from glnn.reproduction.running import (
+    commit,
+    kinds_of_kernels,
+    new_trainer,
+    run_setting,
+    sequences_of,
+    thinned,
+    warm_up,
+)
+from glnn.reproduction.settings import Setting, from_json, table_settings, xor_settings
+from glnn.reproduction.xor import XorPoint, XorRecord, error_rate, success_passes, successes
+
+MUSIC = Setting("music", "glnn", "qdh", "rbpm", 5, 3, 0, "4 steps", 40)
+
+
+@pytest.fixture(scope="module")
+def line():
+    return run_setting(MUSIC)
+
+
+def test_a_line_holds_what_repeats_it(line) -> None:
+    assert from_json(json.loads(json.dumps(line))["setting"]) == MUSIC
+    for name in ("version", "commit", "python", "numpy", "numba", "processor", "sequence_seeds", "cpu_seconds"):
+        assert name in line
+    assert (line["steps"], line["passes"], line["stopped"]) == (4, 8, "budget")
+
+
+def test_the_regrets_are_those_of_the_best_parameters_on_validation_and_the_third_sequence(line) -> None:
+    from glnn.evaluation import bits
+    from glnn.training.network_predictor import NetworkPredictor
+
+    sequences = sequences_of(MUSIC)
+    trainer = new_trainer(MUSIC, sequences)
+    best = trainer.run(MUSIC.budget).best
+    predictor = NetworkPredictor(trainer.model, best, sequences.source.alphabet)
+    for name, sample in (("regret", sequences.valid), ("third_regret", sequences.third)):
+        expected = bits(predictor, sequences.encoded(sample), regularised=True) - sample.bits
+        assert line[name] == pytest.approx(expected, abs=0.02)
+    assert len({sequences.train.text, sequences.valid.text, sequences.third.text}) == 3
+
+
+def test_a_budget_of_seconds_is_repeated_by_its_steps() -> None:
+    first = run_setting(replace(MUSIC, budget="0.02s"))
+    again = run_setting(replace(MUSIC, budget=f"{first['steps']} steps"))
+    for name in ("regret", "third_regret", "passes", "rejected", "best_step", "last_train_bits", "transition_rate"):
+        assert again[name] == first[name]
+    assert again["trajectory"]["valid_bits"] == first["trajectory"]["valid_bits"]
+
+
+def test_the_trajectory_is_that_of_the_steps_and_its_least_is_the_regret(line) -> None:
+    path = line["trajectory"]
+    assert path["steps"] == [1, 2, 3, 4] and path["seconds"] == sorted(path["seconds"])
+    assert min(path["valid_bits"]) - line["true_bits"]["valid"] == pytest.approx(line["regret"], abs=0.02)
+    assert path["train_bits"] == sorted(path["train_bits"], reverse=True)
+
+
+@pytest.mark.parametrize(("total", "wanted"), [(1, 0), (7, 3), (60, 59), (5000, 4321)])
+def test_thinning_keeps_the_ends_and_the_best(total: int, wanted: int) -> None:
+    places = thinned(total, 60, wanted)
+    assert {0, wanted, total - 1} <= set(places) and places == sorted(set(places))
+    assert min(total, 20) <= len(places) <= 61
+
+
+@pytest.mark.parametrize("model", ["bzip2", "ctw", "hmm"])
+def test_baselines_are_scored_on_the_same_sequences(model: str) -> None:
+    setting = Setting("music", model, "", "", 6 if model == "hmm" else 0, 6 if model == "hmm" else 0, 0, "3 steps", 60)
+    result = run_baseline(setting, sequences_of(setting))
+    uniform = math.log2(14) * len(sequences_of(setting).valid.text)
+    assert 0 < result["regret"] < uniform and 0 < result["third_regret"] < uniform
+    if model == "hmm":
+        assert result["steps"] == 3 and len(result["trajectory"]["valid_bits"]) == 4
+
+
+def test_kernels_of_every_kind_are_compiled_before_workers_start() -> None:
+    kinds = kinds_of_kernels(table_settings(0.03))
+    assert {setting.row for setting in kinds} == {setting.row for setting in table_settings(0.03)}
+    assert len(kinds) < 40
+    assert warm_up(MUSIC) == {} == warm_up(replace(MUSIC, model="bzip2", metric="", output_metric=""))
+
+
+def test_no_commit_outside_a_repository(tmp_path) -> None:
+    assert commit(tmp_path) is None
+
+
+def test_an_error_is_a_correct_bit_of_probability_at_most_one_half() -> None:
+    assert error_rate(np.log([0.5, 0.500001, 0.9, 0.1])) == 0.5
+    assert error_rate(np.array([np.nan, -np.inf])) == 1.0
+
+
+def test_success_is_the_first_point_under_one_per_cent() -> None:
+    def at(passes: int, error: float) -> XorPoint:
+        return XorPoint(passes, 1.0, 1.0, error, error)
+
+    assert success_passes([at(0, 0.5), at(20, 0.01), at(40, 0.0099), at(60, 0.001)]) == 40
+    assert success_passes([at(0, 0.5)]) is None
+    lines = [{"success_passes": value} for value in (None, 1500, 1520, 2000)]
+    assert (successes(lines, 1500), successes(lines, 2000)) == (1, 3)
+
+
+def test_distant_xor_is_measured_against_passes() -> None:
+    setting = xor_settings(8, 1, 30)[0]
+    line = run_setting(setting)
+    path = line["trajectory"]
+    assert path["passes"] == [0, 8] and line["passes"] == 8
+    assert path["train_bits"][1] < path["train_bits"][0]
+    # At the start all symbols that are ever predicted are about as likely, and no bit is given more than one half.
+    assert path["valid_error"][0] > 0.3 and 0 <= line["third_error"] <= 1
+    sequences = sequences_of(setting)
+    trainer = new_trainer(setting, sequences)
+    trainer.run(setting.budget)
+    record = XorRecord(trainer.model, sequences)
+    point = record.measure(trainer.progress.params, 8)
+    assert round(point.valid_error, 5) == path["valid_error"][1]

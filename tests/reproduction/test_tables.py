@@ -1,0 +1,112 @@
+"""Tables and figures say what the lines say."""
+
+from __future__ import annotations
+
+import pytest
+
+from glnn.reproduction.settings import ROWS, Setting, to_json
+from glnn.reproduction.tables import (
+    as_markdown,
+    details,
+    markdown,
+    plain_rows,
+    table_document,
+    write_between,
+    xor_document,
+    xor_rows,
+)
+
+GLNN = ("glnn", "qdh", "rbpm")
+
+
+def line(source: str, units: int, seed: int, regret: float | None, row=GLNN, **more):
+    setting = Setting(source, *row, units, 3, seed, "54s")
+    return {"setting": to_json(setting), "regret": regret, "third_regret": 2 * (regret or 0), "passes": 7, **more}
+
+
+LINES = [
+    line("insertions", 16, 0, 900.0),
+    line("insertions", 32, 0, 500.0),
+    line("insertions", 32, 1, 1500.0),
+    line("insertions", 64, 0, None),
+    line("music", 16, 0, 1200.0),
+]
+WANTED = [Setting(**entry["setting"]) for entry in LINES]
+
+
+@pytest.mark.small
+def test_best_over_settings_and_median_over_seeds_at_the_best() -> None:
+    document = table_document(LINES, WANTED)
+    row = document["rows"][-1]
+    found = row["insertions"]
+    assert row["row"] == "GLNN QDH+RBPM" and found["paper"] == 644.2
+    assert (found["best"], found["median"], found["seeds"], found["runs"]) == (500.0, 1000.0, 2, 3)
+    assert (found["third"], found["passes"], found["units"]) == (1000.0, 7, 32)
+    assert "best" not in row["anbn"] and (document["runs"], document["wanted"]) == (5, 5)
+
+
+@pytest.mark.small
+def test_lines_of_other_budgets_stay_out() -> None:
+    assert table_document(LINES, WANTED[:1])["rows"][-1]["insertions"]["best"] == 900.0
+
+
+@pytest.mark.small
+def test_the_page_has_fifteen_rows_of_three_times_four_columns() -> None:
+    text = markdown(table_document(LINES, WANTED))
+    rows = [text for text in text.splitlines() if text.startswith("| ") and "*Sanity" not in text]
+    assert {row.count("|") for row in rows} == {14}
+    assert sum(row.title in text for row in ROWS) == 15
+    assert "| **500.0** | 1,000 (2) | 7 |" in text and "5 of 5 runs are there" in text
+    assert "| 1,056 | 1,200 | 1,200 (1) | 7 |" in text
+    columns, rows = plain_rows(table_document(LINES, WANTED))
+    assert len(rows) == 15 and {len(row) for row in rows} == {len(columns)}
+    assert "32 units, d = 3; third 1,000; 3 runs" in details(table_document(LINES, WANTED))
+
+
+def xor_line(metric: str, seed: int, success: int | None):
+    path = {"passes": [0, 20], "valid_bits": [100.0, None], "valid_error": [0.5, 0.005]}
+    setting = Setting("xor", "glnn", "qdh", metric, 10, 10, seed, "2000 passes")
+    return {
+        "setting": to_json(setting),
+        "success_passes": success,
+        "best_valid_error": 0.005,
+        "passes": 20,
+        "trajectory": path,
+    }
+
+
+@pytest.mark.small
+def test_successes_stand_beside_the_papers() -> None:
+    lines = [xor_line("rbpm", 0, 1400), xor_line("rbpm", 1, 1600), xor_line("ruop", 0, None)]
+    document = xor_document(lines, [Setting(**entry["setting"]) for entry in lines])
+    columns, rows = xor_rows(document)
+    assert rows[0] == ["GLNN QDH+RBPM", "2", "1", "2", "1,400, 1,600", "0.5 %, 0.5 %"]
+    assert rows[1][1:4] == ["1", "0", "0"] and rows[2][2:4] == ["4", "6"] and "25 %" in rows[3][3]
+    assert as_markdown(columns, rows).count("\n") == 5
+
+
+@pytest.mark.small
+def test_a_page_is_changed_between_its_markers_only(tmp_path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- table: begin -->\nold\n<!-- table: end -->\nafter\n")
+    write_between(page, "table", "new")
+    assert page.read_text() == "before\n<!-- table: begin -->\n\nnew\n\n<!-- table: end -->\nafter\n"
+    with pytest.raises(ValueError, match="must hold the lines <!-- xor: begin -->"):
+        write_between(page, "xor", "new")
+
+
+def test_figures_of_what_there_is(tmp_path) -> None:
+    pytest.importorskip("matplotlib")
+    from glnn.reproduction.figures import FAMILIES, curve, draw_figures, family_of
+
+    path = {"seconds": [0.5, 1.0, 2.0], "valid_bits": [3000.0, None, 1500.0], "steps": [1, 2, 3]}
+    lines = [{**entry, "trajectory": path, "true_bits": {"valid": 1000.0}} for entry in LINES]
+    assert curve(lines[0]) == ([0.5, 2.0], [2000.0, 500.0])
+    assert family_of(lines[0]) == FAMILIES[0] and family_of(line("music", 4, 0, 1.0, ("hmm", "", ""))) is None
+    written = draw_figures(lines, [xor_line("rbpm", 0, 20)], tmp_path / "figures")
+    names = [f"{name}.{kind}" for name in ("insertions", "music", "xor") for kind in ("png", "svg")]
+    assert [path.name for path in written] == names
+    assert all(path.stat().st_size > 5000 for path in written)
+    drawn = (tmp_path / "figures" / "insertions.svg").read_bytes()
+    draw_figures(lines, [], tmp_path / "figures")
+    assert (tmp_path / "figures" / "insertions.svg").read_bytes() == drawn
