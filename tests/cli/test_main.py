@@ -83,7 +83,10 @@ def test_help_imports_nothing_heavy() -> None:
     [
         (glnn.InputError("the data are\nempty"), "glnn: the data are empty\n"),
         (ValueError("units is 0"), "glnn: units is 0\n"),
-        (FileNotFoundError(2, "No such file or directory", "a.txt"), "glnn: a.txt: No such file or directory\n"),
+        (
+            FileNotFoundError(2, "No such file or directory", "a.txt"),
+            "glnn: a.txt: No such file or directory; check the name\n",
+        ),
         (OSError("the disk is gone"), "glnn: the disk is gone\n"),
     ],
 )

@@ -34,16 +34,19 @@ def estimator(name: str, given: dict[str, Any], common: dict[str, Any]) -> Seque
     return kind(**{key: value for key, value in common.items() if key in known} | given)
 
 
-def number_or_auto(option: str, text: str | None) -> int | str | None:
-    """A whole number, or "auto" as it is."""
+def number_or_auto(option: str, text: str | None, least: int | None = None) -> int | str | None:
+    """A whole number, of at least `least` where the model does not see to that, or "auto" as it is."""
     from glnn.sequences import InputError
 
     if text is None or text == "auto":
         return text
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
         raise InputError(f"{option} {text}: give a whole number, or auto") from None
+    if least is not None and number < least:
+        raise InputError(f"{option} {text}: give {least} or more, or auto")
+    return number
 
 
 def _networks_and_hmm() -> list[Any]:

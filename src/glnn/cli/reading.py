@@ -41,8 +41,8 @@ class Cutting:
             raise InputError(f"{given} was given without {missing}: an event log needs both columns")
         if self.case is None and (self.time is not None or self.time_format is not None):
             raise InputError("--time is for event logs: give --case and --activity too")
-        if len(self.delimiter) != 1:
-            raise InputError(f"--delimiter {self.delimiter!r}: give one character")
+        if len(self.delimiter) != 1 or self.delimiter in '\r\n"':
+            raise InputError(f"--delimiter {self.delimiter!r}: give one character that is no line end and no quote")
 
     @property
     def is_log(self) -> bool:

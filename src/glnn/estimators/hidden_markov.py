@@ -12,7 +12,7 @@ from glnn.baselines.hmm import EMStep, HiddenMarkovModel, first_positions, fit_h
 from glnn.estimators import fitting
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.compiling import compiling
-from glnn.estimators.parameters import integer, number, number_or, seed
+from glnn.estimators.parameters import degree_within, integer, number, number_or, seed
 from glnn.estimators.reading import Reader
 from glnn.estimators.restarts import seeds
 from glnn.estimators.smoothing import Smoothed
@@ -98,7 +98,7 @@ class HMM(SequenceModel):
         """
         budget = parse_budget(self.budget)
         units = integer("units", self.units, 1, word="auto")
-        degree = integer("degree", self.degree, 1, word="auto")
+        degree = degree_within("degree", self.degree, self.units)
         restarts = integer("restarts", self.restarts, 1, word="auto")
         restarts = 1 if restarts == "auto" else restarts
         tolerance = number("tolerance", self.tolerance, 0.0)

@@ -14,7 +14,7 @@ import numpy as np
 
 from glnn.estimators import fitting, network_file
 from glnn.estimators.base import Given, SequenceModel, Trace
-from glnn.estimators.parameters import choice, integer, number, number_or, seed
+from glnn.estimators.parameters import choice, degree_within, integer, number, number_or, seed
 from glnn.estimators.reading import Reader
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
 from glnn.models import Model, Params
@@ -181,7 +181,7 @@ class Network(SequenceModel):
             name=type(self).__name__,
             build=self._build,
             units=self._units(),
-            degree=integer("degree", self.degree, 1, word="auto"),
+            degree=degree_within("degree", self.degree, self.units),
             restarts=integer("restarts", self.restarts, 1, word="auto"),
             budget=parse_budget(self.budget),
             settings=settings,

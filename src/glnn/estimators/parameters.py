@@ -32,6 +32,14 @@ def integer(name: str, value: Any, low: int, none: bool = False, word: str | Non
     raise InputError(f"{name} is {value!r}: it must be a whole number, {low} or more{_also(none, word)}")
 
 
+def degree_within(name: str, value: Any, units: Any) -> Any:
+    """Edges from each unit: no more than there are units to reach, where their number is given."""
+    found = integer(name, value, 1, word="auto")
+    if isinstance(found, int) and isinstance(units, Integral) and found > units >= 1:
+        raise InputError(f"{name} is {found}, but there are {units} units to reach: give at most {units}, or 'auto'")
+    return found
+
+
 def number(name: str, value: Any, low: float, high: float = math.inf, open_low: bool = False) -> float:
     """A finite number from `low` (or above it) and below `high`."""
     fine = isinstance(value, Real) and not isinstance(value, bool | np.bool_)

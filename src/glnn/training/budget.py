@@ -55,7 +55,7 @@ def parse_budget(text: str | float | int | Budget) -> Budget:
     if unit in _UNITS:
         return Budget(seconds=amount * _UNITS[unit])
     if amount != int(amount):
-        raise ValueError(f"budget is {text!r}: a number of {unit} must be whole")
+        raise ValueError(f"budget is {text!r}: a number of {unit} must be whole; give {_EXAMPLES}")
     return Budget(steps=int(amount)) if unit.startswith("step") else Budget(passes=int(amount))
 
 
