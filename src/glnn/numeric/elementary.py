@@ -26,19 +26,12 @@ def exp(x: float) -> float:
     shifted = x * _LOG2_E + _SHIFTER
     k = shifted - _SHIFTER
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW
-    p = 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
+    s = r * r
+    # e^r = 1 + (r + r² q), with q summed pairwise: the shorter chains keep both multipliers busy.
+    low = (0.5 + r * (1.0 / 6.0)) + s * (1.0 / 24.0 + r * (1.0 / 120.0))
+    middle = (1.0 / 720.0 + r * (1.0 / 5040.0)) + s * (1.0 / 40320.0 + r * (1.0 / 362880.0))
+    high = (1.0 / 3628800.0 + r * (1.0 / 39916800.0)) + s * (1.0 / 479001600.0)
+    p = 1.0 + (r + s * (low + s * s * (middle + s * s * high)))
     bits = (np.float64(shifted).view(np.int64) << np.int64(52)) + np.int64(1023 << 52)
     return p * np.int64(bits).view(np.float64)
 
