@@ -7,6 +7,7 @@ Each finished run is one line of JSON, written at once; runs that are there alre
     python experiments/engine_runs.py insertions             insertions, 64 units, d = 12, three seeds, 120 CPU seconds
     python experiments/engine_runs.py degrees                insertions, 64 units, RUOP with d = 12 and RBPM with d = 3
     python experiments/engine_runs.py methods                all methods on the three sources, 32 units, 3 seeds, 30 s
+    python experiments/engine_runs.py precision              QDH+RBPM of the study of methods in float32
     python experiments/engine_runs.py table                  what is there so far, also into docs/engine_runs.md
 """
 
@@ -38,6 +39,7 @@ TITLES = {
     "anbn": "aⁿbⁿ, d = 3",
     "degrees": "Insertions, RUOP with d = 12 and RBPM with d = 3",
     "methods": "All methods, everything else equal",
+    "precision": "QDH+RBPM in float32, everything else as above",
 }
 DEGREES = {"insertions": 12, "music": 6, "anbn": 3}
 METHODS = [
@@ -65,7 +67,7 @@ def settings(which: str, model: str = "glnn") -> list[dict[str, Any]]:
         return [
             {**common, "source": "insertions", "units": 64, "degree": 12, "seconds": 120, "seed": k} for k in range(3)
         ]
-    return [
+    runs = [
         {
             **common,
             "source": source,
@@ -81,6 +83,9 @@ def settings(which: str, model: str = "glnn") -> list[dict[str, Any]]:
         for source, degree in DEGREES.items()
         for output_metric, metric in METHODS
     ]
+    if which == "precision":
+        return [{**one, "precision": "float32"} for one in runs if one["metric"] == "rbpm"]
+    return runs
 
 
 def run(setting: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +101,11 @@ def run(setting: dict[str, Any]) -> dict[str, Any]:
     model = MODELS[setting["model"]](graph, len(source.alphabet))
     counts = np.bincount(data.codes, minlength=len(source.alphabet)).astype(float)
     params = model.initial(counts, counts, generator)
-    options = Settings(metric=setting["metric"], output_metric=setting["output_metric"])
+    options = Settings(
+        metric=setting["metric"],
+        output_metric=setting["output_metric"],
+        precision=setting.get("precision", "float64"),
+    )
     validation = Validation(model, held)
     Trainer(model, data, params, options, validation).step()  # compiles
     trainer = Trainer(model, data, params, options, validation)
@@ -169,7 +178,7 @@ def seed(line: dict[str, Any]) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("study", choices=["music", "anbn", "insertions", "degrees", "methods", "table"])
+    parser.add_argument("study", choices=["music", "anbn", "insertions", "degrees", "methods", "precision", "table"])
     parser.add_argument("--model", choices=["glnn", "gnn", "rnn"], default="glnn", help="of the study of methods")
     parser.add_argument("--reverse", action="store_true", help="begin at the end, for a second process")
     options = parser.parse_args()

@@ -394,9 +394,9 @@ def add_full(
                             for column in range(q, min(q + 4, row + 1)):
                                 matrices[corner + row * K + column] += block[row - k, column - q]
     # So far only the lower triangles are filled.
-    for block in range((0 if shared else low * U), (U if shared else high * U)):
-        K = ptr[block % U + 1] - ptr[block % U]
-        corner = square_ptr[block]
+    for place in range((0 if shared else low * U), (U if shared else high * U)):
+        K = ptr[place % U + 1] - ptr[place % U]
+        corner = square_ptr[place]
         for k in range(K):
             for q in range(k):
                 matrices[corner + q * K + k] = matrices[corner + k * K + q]

@@ -6,6 +6,7 @@ import threading
 from math import prod
 
 import numpy as np
+import numpy.typing
 
 
 class Workspace:
@@ -14,12 +15,12 @@ class Workspace:
     def __init__(self) -> None:
         self._arrays: dict[str, np.ndarray] = {}
 
-    def array(self, name: str, *shape: int) -> np.ndarray:
+    def array(self, name: str, *shape: int, dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
         """An uninitialised array, valid until the same name is asked for again."""
         size = prod(shape)
         flat = self._arrays.get(name)
-        if flat is None or flat.size < size:
-            flat = self._arrays[name] = np.empty(size)
+        if flat is None or flat.size < size or flat.dtype != dtype:
+            flat = self._arrays[name] = np.empty(size, dtype)
         return flat[:size].reshape(shape)
 
     def __getstate__(self) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """The softmax output, `eq:output`:  π_t(y) ∝ exp Σ_i a_i^t w_iy, over rows of activities in blocks.
 
-Everything over the alphabet is a matrix product on a block of rows that fits the cache, so no T×A array exists.
+Everything over the alphabet is a matrix product on a block of rows that fits the cache, so no T×A array exists. The
+products have the precision of the activities; sums over time are always double.
 `weight` is the weight of each row in the log-likelihood (1, or the weight of its sequence).
 """
 
@@ -68,8 +69,8 @@ def writing_statistics(
     gradient, moments = np.zeros((N + 1, A)), np.zeros((2 * N, A))
     diagonal, cross = np.empty((N + 1, A)), np.empty((N + 1, A))
     zeroth = np.zeros(A)
-    powers = thread_workspace().array("powers", _block_rows(A), 2 * N)
-    spread = thread_workspace().array("spreads", _block_rows(A), A)
+    powers = thread_workspace().array("powers", _block_rows(A), 2 * N, dtype=a.dtype)
+    spread = thread_workspace().array("spreads", _block_rows(A), A, dtype=a.dtype)
     total = 0.0
     for rows, E in _logits(a, w):
         n = len(E)
@@ -92,7 +93,7 @@ def source_terms(
 
     Returns the log-likelihood.
     """
-    columns = np.ascontiguousarray(w[1:].T)
+    columns = np.ascontiguousarray(w[1:].T, a.dtype)
     squares = columns * columns
     total = 0.0
     for rows, E in _logits(a, w):
@@ -114,7 +115,8 @@ def _block_rows(A: int) -> int:
 def _logits(a: np.ndarray, w: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of Σ_i a_i w_iy, in a buffer that is used again."""
     size = _block_rows(w.shape[1])
-    buffer = thread_workspace().array("logits", size, w.shape[1])
+    w = w.astype(a.dtype, copy=False)
+    buffer = thread_workspace().array("logits", size, w.shape[1], dtype=a.dtype)
     for start in range(0, len(a), size):
         rows = slice(start, min(start + size, len(a)))
         E = buffer[: rows.stop - start]

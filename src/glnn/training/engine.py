@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from glnn.output import softmax
 from glnn.training.corpus import Corpus, Stretch
 from glnn.training.parallel import Workers
 
+Precision = Literal["float64", "float32"]
 DEFAULT_MEMORY = 1 << 29
 _ROWS_PER_JOB = 8192
 
@@ -62,11 +63,21 @@ class Derivatives:
 
 
 class Engine:
-    """Computes what training needs of one model on one corpus."""
+    """Computes what training needs of one model on one corpus.
+
+    `precision` is that of everything stored for each time (activities, B, m̃) and of the output's matrix products;
+    states that are carried along and sums over time are always double.
+    """
 
     def __init__(
-        self, model: Model, corpus: Corpus, workers: Workers | None = None, memory: int = DEFAULT_MEMORY
+        self,
+        model: Model,
+        corpus: Corpus,
+        workers: Workers | None = None,
+        memory: int = DEFAULT_MEMORY,
+        precision: Precision = "float64",
     ) -> None:
+        self._dtype = np.dtype(precision)
         self.model, self.corpus = model, corpus
         self.workers = workers or Workers()
         signals = model.signals
@@ -76,7 +87,7 @@ class Engine:
         self.layout = kind(signals.ptr, signals.rows, len(corpus.frequencies), signals.symbols == "gate")
         # A step holds two passes, the current one and its trial.
         # and the output's terms of the latter.
-        self._keep = corpus.length * (model.trace_width + model.units) * 8 * 2 <= memory
+        self._keep = corpus.length * (model.trace_width + model.units) * self._dtype.itemsize * 2 <= memory
         self._space = Workspace()
         self._terms: _OutputTerms | None = None
 
@@ -160,9 +171,9 @@ class Engine:
             else:
                 given, _ = self._evidence(stretch, trace, current.params.w, backpropagated)
             n, begun = len(stretch.x), len(stretch.start_weight)
-            B, B_start = self._space.array("B", n, units), np.zeros((begun, starts))
+            B, B_start = self._array("B", n, units), np.zeros((begun, starts))
             if backpropagated:
-                m, m_start = self._space.array("m", n, units), np.zeros((begun, starts))
+                m, m_start = self._array("m", n, units), np.zeros((begun, starts))
                 of_B, of_m = Flow(carried_B, B, B_start), Flow(carried_m, m, m_start)
                 model.backward_with_modulus(weights, trace, given, of_B, of_m)
             else:
@@ -172,7 +183,7 @@ class Engine:
             if failure is None and backpropagated:
                 failure = _born_backwards("the modulus m", stretch, m, m_start, carried_m)
             if method.modulus == "outer":
-                m = np.square(B, out=self._space.array("m", n, units))
+                m = np.square(B, out=self._array("m", n, units))
                 m_start = np.square(B_start)
                 if stretch.sequence_weight is not None:
                     # B has its sequence's weight c already; the metric wants c B², not c² B².
@@ -208,8 +219,11 @@ class Engine:
 
     def _trace_for(self, stretch: Stretch) -> np.ndarray:
         if self._keep:
-            return np.empty((len(stretch.x), self.model.trace_width))
-        return self._space.array("trace", len(stretch.x), self.model.trace_width)
+            return np.empty((len(stretch.x), self.model.trace_width), self._dtype)
+        return self._array("trace", len(stretch.x), self.model.trace_width)
+
+    def _array(self, name: str, *shape: int) -> np.ndarray:
+        return self._space.array(name, *shape, dtype=self._dtype)
 
     def _parts(self, stretch: Stretch, trace: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """The predicted rows in parts of a fixed size: activities, symbols, weights."""
@@ -236,8 +250,8 @@ class Engine:
     ) -> tuple[Evidence, float]:
         """The output's terms for the backward pass, in arrays of the given name, and the log-likelihood."""
         n = len(stretch.predicted)
-        error = self._space.array("error" + name, n, self.model.units)
-        variance = self._space.array("variance" + name, *((n, self.model.units) if with_variance else (0, 0)))
+        error = self._array("error" + name, n, self.model.units)
+        variance = self._array("variance" + name, *((n, self.model.units) if with_variance else (0, 0)))
         jobs: list[Callable[[], float]] = []
         for k, (a, y, weight) in enumerate(self._parts(stretch, trace)):
             rows = slice(k * _ROWS_PER_JOB, (k + 1) * _ROWS_PER_JOB)

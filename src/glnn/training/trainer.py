@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from glnn.models import Model, Params
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.corpus import Corpus, SequenceWeights, prepare, stretch_length
-from glnn.training.engine import DEFAULT_MEMORY, Engine, Forward
+from glnn.training.engine import DEFAULT_MEMORY, Engine, Forward, Precision
 from glnn.training.learning_rate import climb
 from glnn.training.parallel import Workers, single_threaded_blas
 from glnn.training.validation import Validation
@@ -35,11 +35,13 @@ class Settings:
     patience: int | None = None
     threads: int = 1
     memory: int = DEFAULT_MEMORY
+    precision: Precision = "float64"
 
     def __post_init__(self) -> None:
         for name, value, known in (
             ("metric", self.metric, TRANSITION_METHODS),
             ("output_metric", self.output_metric, WRITING_METHODS),
+            ("precision", self.precision, get_args(Precision)),
         ):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
@@ -126,7 +128,7 @@ class Trainer:
         self._current: Forward | None = None
         self._spare: Forward | None = None
         self._batched = self.settings.batch_size is not None and self.settings.batch_size < len(data)
-        self._engine = Engine(model, self._whole, self.workers, self.settings.memory)
+        self._engine = self._engine_for(self._whole)
         self._method = TRANSITION_METHODS[self.settings.metric]
         self._writing_direction = WRITING_METHODS[self.settings.output_metric]
 
@@ -221,12 +223,15 @@ class Trainer:
                 progress.best, progress.best_score, progress.best_step = current.params, score, info.step
         return info
 
+    def _engine_for(self, corpus: Corpus) -> Engine:
+        return Engine(self.model, corpus, self.workers, self.settings.memory, self.settings.precision)
+
     def _begin_step(self) -> Forward:
         """The forward pass at the current parameters, on a new batch when there are batches."""
         if self._batched:
             chosen = np.sort(self.generator.permutation(len(self.data))[: self.settings.batch_size])
             corpus = self._prepare(self.data.select(chosen))
-            self._engine = Engine(self.model, corpus, self.workers, self.settings.memory)
+            self._engine = self._engine_for(corpus)
             self._current = self._spare = None
         if self._current is None:
             self._current = self._engine.forward(self.progress.params)
