@@ -35,7 +35,7 @@ def integer(name: str, value: Any, low: int, none: bool = False, word: str | Non
 def degree_within(name: str, value: Any, units: Any) -> Any:
     """Edges from each unit: no more than there are units to reach, where their number is given."""
     found = integer(name, value, 1, word="auto")
-    if isinstance(found, int) and isinstance(units, Integral) and found > units >= 1:
+    if isinstance(found, int) and isinstance(units, Integral) and found > int(units) >= 1:
         raise InputError(f"{name} is {found}, but there are {units} units to reach: give at most {units}, or 'auto'")
     return found
 
