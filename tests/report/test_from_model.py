@@ -173,3 +173,10 @@ def test_a_mask_over_the_symbols_leaves_the_ends_out(clerk: Any, event_log: Sequ
     surprise = silent(clerk, event_log, mask=mask).surprise
     assert surprise is not None
     np.testing.assert_array_equal(np.flatnonzero(surprise.mask), surprise.starts[:-1])
+
+
+def test_time_of_all_starts_is_told(counting_text: str) -> None:
+    model = fitted(GLNN, counting_text, restarts=2)
+    (training,) = (fact for fact in silent(model, counting_text).facts if fact.name == "training")
+    assert training.detail.endswith(f"; {model.total_seconds_:,.1f} s for all 2 starts")
+    assert model.total_seconds_ > model.seconds_

@@ -99,6 +99,9 @@ def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:
         detail = f"{model.steps_:,} steps" if hasattr(model, "steps_") else ""
         if hasattr(model, "metric"):
             detail += f", {model.output_metric.upper()}+{model.metric.upper()}"
+        starts = len(getattr(model, "restarts_", ()))
+        if starts > 1:
+            detail += f"; {model.total_seconds_:,.1f} s for all {starts} starts"
         facts.append(Fact("training", f"{seconds:,.1f} CPU s", detail))
     shown = labels(model.alphabet_.symbols, model.alphabet_.kind)
     facts.append(Fact("alphabet", f"{len(shown):,} symbols", _beginning_of(shown)))
