@@ -46,7 +46,9 @@ def test_log_likelihoods(rows_per_block: int) -> None:
     assert softmax.log_likelihood(a, y, weight, w) == pytest.approx(weight @ logs, rel=1e-13)
 
 
-def test_statistics_of_the_writing_weights(rows_per_block: int) -> None:
+@pytest.mark.parametrize("small", [0, softmax.SMALL], ids=["matrix products", "small sums"])
+def test_statistics_of_the_writing_weights(rows_per_block: int, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(softmax, "SMALL", small)
     a, y, weight, w = example()
     pi, with_constant = outputs(a, w), np.concatenate([np.ones((ROWS, 1)), a], axis=1)
     (W, diagonal, cross), value = softmax.writing_statistics(a, y, weight, w)
@@ -90,6 +92,18 @@ def test_no_weight_is_too_large(scale: float, y: int) -> None:
     assert np.isfinite(error).all() and np.isfinite(variance).all() and variance.min() >= 0.0
     statistics, _ = softmax.writing_statistics(a, target, weight, w)
     assert all(np.isfinite(part).all() for part in statistics) and statistics.diagonal.min() >= 0.0
+
+
+@pytest.mark.parametrize("weights", ["equal", "in runs", "all different"])
+def test_logarithms_of_several_rows_at_once_keep_their_weights(weights: str) -> None:
+    """Rows of the same weight share one logarithm: runs of any length, also across blocks, must not mix weights."""
+    a, y, weight, w = example()
+    if weights == "equal":
+        weight = np.full(ROWS, 0.7)
+    elif weights == "in runs":
+        weight = np.repeat([0.5, 2.0, 1.0, 0.25], [3, 40, 20, 7])
+    logs = np.log(outputs(a, w)[np.arange(ROWS), y])
+    assert softmax.log_likelihood(a, y, weight, w) == pytest.approx(weight @ logs, rel=1e-13)
 
 
 def test_statistics_of_nothing_are_zero() -> None:

@@ -63,6 +63,8 @@ def decompress(model: Any, blob: bytes, *, most_symbols: int | None = None) -> A
     Several sequences come as a list, or as `glnn.Sequences` where a list of texts would be taken for one sequence. A
     stream from strangers can hold very many symbols in few bytes: `most_symbols` refuses more than that.
     """
+    if not isinstance(blob, bytes | bytearray | memoryview):
+        raise InputError(f"decompress was given {type(blob).__name__}: give the bytes that compress() made")
     source = io.BytesIO(blob)
     predictor = predictor_of(model)
     header = open_stream(predictor, source, most_symbols)

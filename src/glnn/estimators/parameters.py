@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from glnn.sequences import InputError
+from glnn.sequences.errors import one_line
 
 
 def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
@@ -20,7 +21,7 @@ def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
         return value
     near = difflib.get_close_matches(str(value).lower(), allowed, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"{name} is {value!r}: it must be one of {', '.join(map(repr, allowed))}{hint}")
+    raise InputError(f"{name} is {one_line(value)}: it must be one of {', '.join(map(repr, allowed))}{hint}")
 
 
 def integer(name: str, value: Any, low: int, none: bool = False, word: str | None = None) -> Any:
@@ -29,7 +30,7 @@ def integer(name: str, value: Any, low: int, none: bool = False, word: str | Non
         return value
     if isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= low:
         return int(value)
-    raise InputError(f"{name} is {value!r}: it must be a whole number, {low} or more{_also(none, word)}")
+    raise InputError(f"{name} is {one_line(value)}: it must be a whole number, {low} or more{_also(none, word)}")
 
 
 def degree_within(name: str, value: Any, units: Any) -> Any:
@@ -47,7 +48,7 @@ def number(name: str, value: Any, low: float, high: float = math.inf, open_low: 
         return float(value)
     above = f"above {low:g}" if open_low else f"{low:g} or more"
     below = "" if high == math.inf else f" and below {high:g}"
-    raise InputError(f"{name} is {value!r}: it must be a number, {above}{below}")
+    raise InputError(f"{name} is {one_line(value)}: it must be a number, {above}{below}")
 
 
 def number_or(word: str, name: str, value: Any, low: float, high: float) -> float | str:
@@ -64,7 +65,7 @@ def flag(name: str, value: Any) -> bool:
     """True or False."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    raise InputError(f"{name} is {value!r}: it must be True or False")
+    raise InputError(f"{name} is {one_line(value)}: it must be True or False")
 
 
 def seed(name: str, value: Any) -> int:

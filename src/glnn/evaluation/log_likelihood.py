@@ -10,6 +10,8 @@ from glnn.sequences import Encoded, InputError, encode
 
 def checked_log_likelihoods(predictor: Predictor, data: Encoded) -> np.ndarray:
     """log π_t(x_t) at every position, from data over any alphabet whose symbols the predictor knows."""
+    if not isinstance(data, Encoded):
+        raise InputError(f"the data are of type {type(data).__name__}: encode them first, with glnn.encode")
     data = encode(data, alphabet=predictor.alphabet)
     log_likelihoods = np.asarray(predictor.log_likelihoods(data), np.float64)
     if log_likelihoods.shape != data.codes.shape:

@@ -15,9 +15,14 @@ import numpy as np
 from glnn.numeric.elementary import exp
 from glnn.numeric.kernel import REASSOCIATE, kernel
 from glnn.numeric.scratch import thread_workspace
+from glnn.output.small_moments import add_moments
 
 _BLOCK_ELEMENTS = 32768
 _BLOCK_ROWS = 4096
+# Sums of exponentials that are multiplied before a logarithm is taken.
+_FACTORS = 16
+# Units times symbols up to which sums without matrix products are faster.
+SMALL = 1024
 
 
 class WritingStatistics(NamedTuple):
@@ -40,7 +45,7 @@ def log_likelihood(a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarr
     """Σ_t weight_t log π_t(y_t) over the rows of `a`."""
     total = 0.0
     for rows, E in _logits(a, w):
-        total += _normalise(E, y[rows], weight[rows])
+        total += _normalise(E, w[0], y[rows], weight[rows])
     return total
 
 
@@ -48,7 +53,7 @@ def symbol_log_likelihoods(a: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.nd
     """log π_t(y_t) for every row of `a`."""
     out = np.empty(len(y))
     for rows, E in _logits(a, w):
-        _log_probability_of(E, y[rows], out[rows])
+        _log_probability_of(E, w[0], y[rows], out[rows])
     return out
 
 
@@ -66,6 +71,8 @@ def writing_statistics(
 ) -> tuple[WritingStatistics, float]:
     """The derivative with respect to w and the needed terms of its Hessian, and the log-likelihood."""
     N, A = a.shape[1], w.shape[1]
+    if N * A <= SMALL:
+        return _small_writing_statistics(a, y, weight, w)
     gradient, moments = np.zeros((N + 1, A)), np.zeros((2 * N, A))
     diagonal, cross = np.empty((N + 1, A)), np.empty((N + 1, A))
     zeroth = np.zeros(A)
@@ -77,12 +84,26 @@ def writing_statistics(
         block, P = powers[:n], spread[:n]
         block[:, :N] = a[rows]
         np.multiply(block[:, :N], block[:, :N], out=block[:, N:])
-        total += _normalise(E, y[rows], weight[rows])
+        total += _normalise(E, w[0], y[rows], weight[rows])
         _errors_and_spreads(E, y[rows], weight[rows], P, gradient[0], zeroth)
         gradient[1:] += block[:, :N].T @ E
         moments += block.T @ P
     cross[0] = diagonal[0] = zeroth
     cross[1:], diagonal[1:] = moments[:N], moments[N:]
+    return WritingStatistics(gradient, diagonal, cross), total
+
+
+def _small_writing_statistics(
+    a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray
+) -> tuple[WritingStatistics, float]:
+    """The same, where the sums stay in the first cache and matrix products would be too narrow to be fast."""
+    sums = np.zeros((3, w.shape[1], len(w)))
+    total = 0.0
+    for rows, E in _logits(a, w):
+        total += _normalise(E, w[0], y[rows], weight[rows])
+        add_moments(a[rows], y[rows], weight[rows], E, *sums)
+    gradient, diagonal, cross = (np.ascontiguousarray(np.roll(part, 1, axis=1).T) for part in sums)
+    cross[0] = diagonal[0]
     return WritingStatistics(gradient, diagonal, cross), total
 
 
@@ -97,7 +118,7 @@ def source_terms(
     squares = columns * columns
     total = 0.0
     for rows, E in _logits(a, w):
-        total += _normalise(E, y[rows], weight[rows])
+        total += _normalise(E, w[0], y[rows], weight[rows])
         block = error[rows]
         np.dot(E, columns, out=block)
         if variance is not None:
@@ -113,7 +134,7 @@ def _block_rows(A: int) -> int:
 
 
 def _logits(a: np.ndarray, w: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Blocks of Σ_i a_i w_iy, in a buffer that is used again."""
+    """Blocks of Σ_i a_i w_iy without the constant, in a buffer that is used again."""
     size = _block_rows(w.shape[1])
     w = w.astype(a.dtype, copy=False)
     buffer = thread_workspace().array("logits", size, w.shape[1], dtype=a.dtype)
@@ -121,39 +142,67 @@ def _logits(a: np.ndarray, w: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         rows = slice(start, min(start + size, len(a)))
         E = buffer[: rows.stop - start]
         np.dot(a[rows], w[1:], out=E)
-        E += w[0]
         yield rows, E
 
 
+@kernel(REASSOCIATE, inline="always")
+def _shift(E: np.ndarray, t: int, w0: np.ndarray) -> None:
+    """Add the constant unit's weights to a row and subtract its maximum."""
+    row = E[t]
+    row[0] += w0[0]
+    top = row[0]
+    for k in range(1, row.size):
+        row[k] += w0[k]
+        top = max(top, row[k])
+    for k in range(row.size):
+        row[k] -= top
+
+
 @kernel(REASSOCIATE)
-def _log_probability_of(E: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+def _exponentials(E: np.ndarray) -> None:
+    """All at once: row by row, the last few of each row would miss the vector instructions."""
+    flat = E.reshape(-1)
+    for s in range(flat.size):
+        flat[s] = exp(flat[s])
+
+
+@kernel(REASSOCIATE)
+def _log_probability_of(E: np.ndarray, w0: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    for t in range(y.size):
+        _shift(E, t, w0)
+        out[t] = E[t, y[t]]
+    _exponentials(E)
     for t in range(y.size):
         row = E[t]
-        top = row[0]
-        for k in range(1, row.size):
-            top = max(top, row[k])
-        own = row[y[t]] - top
         scale = 0.0
         for k in range(row.size):
-            scale += exp(row[k] - top)
-        out[t] = own - np.log(scale)
+            scale += row[k]
+        out[t] -= np.log(scale)
 
 
 @kernel(REASSOCIATE)
-def _normalise(E: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
-    """E becomes π; returns Σ weight log π(y). Every log-likelihood of training comes from here, to the same bits."""
+def _normalise(E: np.ndarray, w0: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+    """E, the logits without their constant w0, becomes π; returns Σ weight log π(y).
+
+    Every log-likelihood of training comes from here, to the same bits.
+    """
     total = 0.0
     for t in range(y.size):
+        _shift(E, t, w0)
+        total += weight[t] * E[t, y[t]]
+    _exponentials(E)
+    product, factors = 1.0, 0
+    for t in range(y.size):
         row = E[t]
-        top = row[0]
-        for k in range(1, row.size):
-            top = max(top, row[k])
-        own = row[y[t]] - top
         scale = 0.0
         for k in range(row.size):
-            row[k] = exp(row[k] - top)
             scale += row[k]
-        total += weight[t] * (own - np.log(scale))
+        # One logarithm for some rows of the same weight; each factor lies between 1 and A.
+        product *= scale
+        factors += 1
+        if factors == _FACTORS or t + 1 == y.size or weight[t + 1] != weight[t]:
+            total -= weight[t] * np.log(product)
+            product, factors = 1.0, 0
         scale = 1.0 / scale
         for k in range(row.size):
             row[k] *= scale

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from glnn.sequences.errors import InputError
+from glnn.sequences.errors import InputError, one_line
 from glnn.sequences.tokens import KINDS, Kind, Tokens, blocks, in_stable_order, table_limit, tokens_of
 
 
@@ -64,7 +64,10 @@ class Alphabet:
 
     def decode(self, codes: Iterable[int] | np.ndarray) -> list[Any]:
         """The tokens of the codes."""
-        array = np.asarray(codes if isinstance(codes, np.ndarray) else list(codes), dtype=np.int64)
+        array = np.asarray(codes if isinstance(codes, np.ndarray) or not isinstance(codes, Iterable) else list(codes))
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+            raise InputError(f"the codes are {one_line(codes)}: give a row of whole numbers, 0 … {len(self) - 1}")
+        array = array.astype(np.int64)
         if array.size and not 0 <= array.min() <= array.max() < len(self):
             wrong = array[(array < 0) | (array >= len(self))][0]
             raise InputError(f"code {wrong} is outside 0 … {len(self) - 1}, the codes of this alphabet")

@@ -8,3 +8,9 @@ from __future__ import annotations
 
 class InputError(ValueError):
     """Data, a mask, a file or an option that cannot be used as given."""
+
+
+def one_line(value: object, most: int = 100) -> str:
+    """What was given, for a message of one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else f"{text[: most - 2]} …"

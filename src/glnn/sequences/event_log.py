@@ -11,7 +11,7 @@ import io
 from datetime import datetime
 from pathlib import Path
 
-from glnn.sequences.errors import InputError
+from glnn.sequences.errors import InputError, one_line
 from glnn.sequences.files import read_text
 from glnn.sequences.tokens import Sequences
 
@@ -32,6 +32,10 @@ def read_event_log(
     without it events keep the order of the file.
     """
     path = Path(path)
+    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"':
+        raise InputError(f"delimiter is {one_line(delimiter)}: give one character that is no line end and no quote")
+    if time_format is not None and not isinstance(time_format, str):
+        raise InputError(f"time_format is {one_line(time_format)}: give a text, as for strptime")
     table = csv.reader(io.StringIO(read_text(path).removeprefix("\ufeff"), newline=""), delimiter=delimiter)
     header = next(table, None)
     if header is None:
@@ -56,9 +60,9 @@ def read_event_log(
 
 
 def _column(header: list[str], name: str, path: Path) -> int:
-    if header.count(name) != 1:
-        problem = "no column" if name not in header else "more than one column"
-        raise InputError(f"the event log {path} has {problem} {name!r}: its columns are {', '.join(header)}")
+    if not isinstance(name, str) or header.count(name) != 1:
+        problem = "more than one column" if isinstance(name, str) and name in header else "no column"
+        raise InputError(f"the event log {path} has {problem} {one_line(name)}: its columns are {', '.join(header)}")
     return header.index(name)
 
 

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from glnn.sequences.errors import InputError
+from glnn.sequences.errors import InputError, one_line
 from glnn.sequences.tokens import Lines, Words, split_lines
 
 Cut = Literal["chars", "bytes", "words", "lines"]
@@ -20,8 +20,8 @@ CUTS: tuple[str, ...] = get_args(Cut)
 
 def read_file(path: str | Path, tokens: Cut = "chars") -> str | memoryview | Words | Lines:
     """One sequence from a file: a str, a view of its bytes, its words (cut at white space) or its lines."""
-    if tokens not in CUTS:
-        raise InputError(f"tokens is {tokens!r}: a file is cut into one of {', '.join(CUTS)}")
+    if not isinstance(tokens, str) or tokens not in CUTS:
+        raise InputError(f"tokens is {one_line(tokens)}: a file is cut into one of {', '.join(CUTS)}")
     path = Path(path)
     if not path.stat().st_size:
         raise InputError(f"the file {path} is empty: there is nothing to read")

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from glnn.sequences.errors import InputError
+from glnn.sequences.errors import InputError, one_line
 
 Kind = Literal["characters", "bytes", "integers", "words", "lines", "tokens"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -43,8 +43,12 @@ class Sequences:
             raise InputError(
                 f"Sequences was given one {type(items).__name__}: give a list of sequences, Sequences([...])"
             )
-        self.items: tuple[Any, ...] = tuple(items)
-        self.names: tuple[str, ...] | None = None if names is None else tuple(names)
+        try:
+            self.items: tuple[Any, ...] = tuple(items)
+            self.names: tuple[str, ...] | None = None if names is None else tuple(names)
+        except TypeError:
+            named = "" if names is None else f" with names {one_line(names)}"
+            raise InputError(f"Sequences was given {one_line(items)}{named}: give lists") from None
         if self.names is not None and len(self.names) != len(self.items):
             raise InputError(f"Sequences was given {len(self.items)} sequences and {len(self.names)} names")
 

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from glnn.sequences import InputError
+from glnn.sequences.errors import one_line
 from glnn.sources.anbn import AnBn
 from glnn.sources.base import Sample, Source
 from glnn.sources.distant_xor import DistantXor
@@ -19,8 +20,8 @@ NAMES = tuple(_SOURCES)
 
 def get(name: str, **constants: Any) -> Source:
     """The source of that name, with the paper's constants except those given."""
-    if name not in _SOURCES:
-        raise InputError(f"no source is called {name!r}{_nearest(name, NAMES)}; there are {', '.join(NAMES)}")
+    if not isinstance(name, str) or name not in _SOURCES:
+        raise InputError(f"no source is called {one_line(name)}{_nearest(name, NAMES)}; there are {', '.join(NAMES)}")
     kind = _SOURCES[name]
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for constant in constants:
@@ -32,7 +33,7 @@ def get(name: str, **constants: Any) -> Source:
 
 
 def _nearest(given: str, known: tuple[str, ...] | list[str]) -> str:
-    close = get_close_matches(given, known, n=1, cutoff=0.3)
+    close = get_close_matches(str(given), known, n=1, cutoff=0.3)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar, cast
 
 from glnn.sequences import InputError
 from glnn.sources.automaton import Branches
-from glnn.sources.base import Draws, Source
+from glnn.sources.base import Draws, Source, require_types
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class AnBn(Source):
     default_size: ClassVar[int] = 10
 
     def __post_init__(self) -> None:
+        require_types(self)
         if not 1 <= self.shortest <= self.longest:
             raise InputError(f"lengths from {self.shortest} to {self.longest}: expected 1 <= shortest <= longest")
 

@@ -12,11 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from glnn.sequences import Alphabet, Encoded, InputError, encode
+from glnn.sequences.errors import one_line
 from glnn.sources.automaton import Automaton, Branches
 
 Seed = int | np.random.Generator
@@ -142,9 +144,11 @@ class Source(ABC):
     def _checked(self, size: int | None) -> int:
         if size is None:
             return self.default_size
-        if size < 1:
-            raise InputError(f"size is {size}: a sample of {self.name} has at least 1 of its {self.unit}")
-        return size
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise InputError(
+                f"size is {one_line(size)}: a sample of {self.name} has a whole number, at least 1, of its {self.unit}"
+            )
+        return int(size)
 
     def __getstate__(self) -> dict[str, Any]:
         # The automaton grows with what was read and is quickly found again.
@@ -177,7 +181,12 @@ class Draws:
     """Random choices that count their own bits, −log2 of the probability of what was drawn."""
 
     def __init__(self, seed: Seed) -> None:
-        self._generator = np.random.default_rng(seed)
+        try:
+            self._generator = np.random.default_rng(seed)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"seed is {one_line(seed)}: give a whole number, 0 or more, or a numpy Generator"
+            ) from None
         self.bits = 0.0
 
     def happens(self, probability: float) -> bool:
@@ -199,6 +208,26 @@ class Draws:
 def binary_entropy(probability: float) -> float:
     """The bits of one yes-or-no decision."""
     return -sum(p * math.log2(p) for p in (probability, 1.0 - probability) if p > 0.0)
+
+
+def require_types(source: Source) -> None:
+    """Refuse constants of another type than the paper's."""
+    for field in fields(source):  # type: ignore[arg-type]
+        value, usual = getattr(source, field.name), field.default
+        kind = next(kind for kind in _TYPES if isinstance(usual, kind))
+        accepted, words = _TYPES[kind]
+        wrong = not isinstance(value, accepted) or (kind is not bool and isinstance(value, bool))
+        if wrong or (kind is float and not math.isfinite(value)):
+            raise InputError(f"{field.name} is {one_line(value)}: give {words}, like {usual!r}")
+
+
+_TYPES: dict[type, tuple[Any, str]] = {
+    bool: (bool, "True or False"),
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
+    str: (str, "a text"),
+    tuple: (tuple, "a tuple"),
+}
 
 
 def require_probability(name: str, value: float) -> None:

@@ -19,8 +19,9 @@ import numpy as np
 
 from glnn.sequences import InputError
 from glnn.sources.automaton import Branches
-from glnn.sources.base import Draws, Source
+from glnn.sources.base import Draws, Source, require_types
 
+_LONGEST = 1_000_000
 _ZERO, _SPACE, _MARK = ord("0"), ord(" "), ord("X")
 
 
@@ -42,11 +43,14 @@ class DistantXor(Source):
     predictable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require_types(self)
         if self.length < 2 or self.stretch < 1.0 or not 0.0 < self.first_end < self.second_end <= 1.0:
             raise InputError(
                 f"length {self.length}, stretch {self.stretch}, first_end {self.first_end}, second_end "
                 f"{self.second_end}: expected length >= 2, stretch >= 1, 0 < first_end < second_end <= 1"
             )
+        if self.length * self.stretch > _LONGEST:
+            raise InputError(f"length {self.length} times stretch {self.stretch}: at most {_LONGEST:,} bits on a line")
         for length in self.lengths:
             first, second = self._ends[length]
             if first >= second:

@@ -15,7 +15,7 @@ from typing import ClassVar, cast
 
 from glnn.sequences import InputError
 from glnn.sources.automaton import Branches
-from glnn.sources.base import Draws, Source, binary_entropy, require_probability
+from glnn.sources.base import Draws, Source, binary_entropy, require_probability, require_types
 
 _PUNCTUATION = "()[]\n"
 
@@ -43,6 +43,7 @@ class Insertions(Source):
     default_size: ClassVar[int] = 1000
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_probability("block_probability", self.block_probability)
         require_probability("inner_block_probability", self.inner_block_probability)
         for field in ("letters", "digits", "capitals"):

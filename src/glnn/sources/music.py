@@ -16,7 +16,7 @@ from typing import ClassVar, cast
 
 from glnn.sequences import InputError
 from glnn.sources.automaton import Branches
-from glnn.sources.base import Draws, Source
+from glnn.sources.base import Draws, Source, require_types
 
 _TONIC, _SUBDOMINANT, _DOMINANT = "ceg", "cfa", "gbd"
 # Stands for any pitch in the written form of a rhythm.
@@ -50,6 +50,7 @@ class Music(Source):
     default_size: ClassVar[int] = 2700
 
     def __post_init__(self) -> None:
+        require_types(self)
         if not self.progression or any(not chord or len(set(chord)) < len(chord) for chord in self.progression):
             raise InputError(f"progression is {self.progression}: give one chord a bar, each pitch in it once")
         if not self.rhythms or len(set(self.rhythms)) < len(self.rhythms):

@@ -1,0 +1,190 @@
+"""Where the engine's time goes, and the least it could be on this processor: flops, bytes and edges of every part.
+
+    python benchmarks/roofline.py [PROBLEM ...] [--repeats 7] [--out FILE.json]
+
+Three roofs are measured in the same run, each by a loop that does nothing else: multiply-adds (a large matrix product),
+bytes (a sum over an array far larger than the caches), and edges (sums over the edges of a network whose weights stay
+in the first cache). A part cannot be faster than the slowest of what it needs of each, except that small networks use
+matrices in the place of edges. CPU seconds of one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+
+from benchmarks.run import EngineUpdate, processor, product_gflops
+from benchmarks.yardstick import NAMES, problem
+from glnn.models import GLNN
+from glnn.models.recurrence import _sum_over_edges
+from glnn.network import random_graph
+from glnn.numeric.kernel import CONTRACT, kernel
+from glnn.output import softmax
+from glnn.training.parallel import single_threaded_blas
+
+
+class Roofs(NamedTuple):
+    """What the processor does in a second."""
+
+    flops: float
+    bytes: float
+    edges: float
+
+
+class Need(NamedTuple):
+    """What a part does, at the least."""
+
+    flops: float
+    bytes: float
+    edges: float
+
+    def seconds(self, roofs: Roofs) -> float:
+        """The least time for it."""
+        return max(need / roof for need, roof in zip(self, roofs, strict=True))
+
+
+@kernel(CONTRACT)
+def _many_sums(count: int, ptr: np.ndarray, ends: np.ndarray, tau: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+    for _ in range(count):
+        _sum_over_edges(ptr, ends, tau, v, out)
+
+
+def best_of(repeats: int, job: Callable[[], Any]) -> float:
+    """The least CPU seconds of a job, after a first run that compiles."""
+    job()
+    times = []
+    for _ in range(repeats):
+        begin = time.thread_time()
+        job()
+        times.append(time.thread_time() - begin)
+    return min(times)
+
+
+def roofs(repeats: int) -> Roofs:
+    """Measured here and now."""
+    large = np.ones(1 << 25)
+    graph = random_graph(64, 8, 0)
+    tau, v, out = np.ones(graph.edges), np.ones(64), np.empty(64)
+    ptr, ends = graph.in_ptr.astype(np.uint32), graph.sources.astype(np.uint32)
+    sums = best_of(repeats, lambda: _many_sums(2000, ptr, ends, tau, v, out))
+    return Roofs(product_gflops() * 1e9, large.nbytes / best_of(repeats, large.sum), 2000 * graph.edges / sums)
+
+
+def needs(name: str) -> dict[str, Need]:
+    """Flops, bytes to and from arrays over time, and edges visited, of every part of a pair of updates (RBPM)."""
+    given = problem(name)
+    graph = given.parameters.graph
+    T, P = len(given.data.codes), int(given.data.mask.sum())
+    N, A, E = graph.units, len(given.data.alphabet), graph.edges
+    K = graph.in_degrees + 1
+    dense = GLNN(graph, A).dense
+    # 14 flops of a polynomial and some more make an exp, a division one; a fused multiply-add is two.
+    exp = 20
+    return {
+        "w: source terms": Need(P * A * (6 * N + exp), 8 * P * 3 * N, 0),
+        "backward": Need(T * (5 * E + 12 * N), 8 * (3 * T * N + 2 * P * N), 0 if dense else 1.5 * T * E),
+        "sums of G and M": Need(T * float((3 * K + K * (K + 1)).sum()), 8 * 3 * T * N, 0),
+        "solving": Need(A * float((K**3 / 3 + 2 * K**2).sum()), 8 * A * float((K**2).sum()), 0),
+        "forward": Need(T * (2 * E + N * (exp + 2)), 8 * T * N, 0 if dense else T * E),
+        "statistics of w": Need(P * A * (8 * N + exp), 8 * P * N, 0),
+    }
+
+
+def measured(name: str, repeats: int) -> tuple[dict[str, float], float]:
+    """Seconds of every part in the fastest of some pairs of updates, and of all of it."""
+    update = EngineUpdate(problem(name), "rbpm", 1)
+    spent: dict[str, float] = {}
+
+    def watched(owner: Any, method: str, part: str) -> None:
+        function = getattr(owner, method)
+
+        def timed(*arguments: Any, **options: Any) -> Any:
+            begin = time.thread_time()
+            result = function(*arguments, **options)
+            spent[part] = spent.get(part, 0.0) + time.thread_time() - begin
+            return result
+
+        setattr(owner, method, timed)
+
+    model, layout = update.engine.model, update.engine.layout
+    kept = {name: getattr(softmax, name) for name in ("source_terms", "writing_statistics")}
+    try:
+        watched(softmax, "source_terms", "w: source terms")
+        watched(softmax, "writing_statistics", "statistics of w")
+        watched(model, "backward_with_modulus", "backward")
+        watched(model, "forward", "forward")
+        make = layout.accumulator
+
+        def accumulator(terms: Any) -> Any:
+            made = make(terms)
+            watched(made, "add", "sums of G and M")
+            return made
+
+        object.__setattr__(layout, "accumulator", accumulator)
+        direction = update.method.direction
+
+        def solve(*arguments: Any) -> Any:
+            begin = time.thread_time()
+            result = direction(*arguments)
+            spent["solving"] = spent.get("solving", 0.0) + time.thread_time() - begin
+            return result
+
+        object.__setattr__(update.method, "direction", solve)
+        best: tuple[dict[str, float], float] = ({}, np.inf)
+        try:
+            for _ in range(repeats + 1):
+                spent.clear()
+                total = update.run(time.thread_time)[0]["total"]
+                if total < best[1]:
+                    best = dict(spent), total
+        finally:
+            object.__setattr__(update.method, "direction", direction)
+        return best
+    finally:
+        for name_, function in kept.items():
+            setattr(softmax, name_, function)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("problem", nargs="*", default=list(NAMES))
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "roofline.json")
+    options = parser.parse_args()
+    with single_threaded_blas():
+        limits = roofs(options.repeats)
+        print(
+            f"{processor()}: {limits.flops / 1e9:.1f} GFlop/s, {limits.bytes / 1e9:.1f} GB/s, "
+            f"{limits.edges / 1e9:.2f} billion edges/s"
+        )
+        results = []
+        for name in options.problem:
+            parts, total = measured(name, options.repeats)
+            least = {part: need.seconds(limits) for part, need in needs(name).items()}
+            print(f"\n{name}: {1e3 * total:.1f} ms, at the least {1e3 * sum(least.values()):.1f} ms")
+            print(f"  {'part':18}{'GFlop':>8}{'MB':>8}{'least ms':>10}{'ms':>8}{'of the roof':>12}")
+            rows = []
+            for part, need in needs(name).items():
+                share = least[part] / parts[part]
+                print(
+                    f"  {part:18}{need.flops / 1e9:8.3f}{need.bytes / 1e6:8.1f}{1e3 * least[part]:10.2f}"
+                    f"{1e3 * parts[part]:8.2f}{share:12.0%}"
+                )
+                rows.append({"part": part, **need._asdict(), "least_s": least[part], "s": parts[part]})
+            results.append({"problem": name, "total_s": total, "parts": rows})
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    document = {"processor": processor(), "roofs": limits._asdict(), "results": results}
+    options.out.write_text(json.dumps(document, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
