@@ -1,0 +1,165 @@
+"""Sequences dealt out in shards: what a pass finds on each is added up in one fixed tree, whoever computed it.
+
+Floating-point sums depend on their order. Here shards are cut by the data and the network's size alone, and their
+results are added pairwise along a binary tree over the shards, in the order of the sequences. A worker that holds
+neighbouring shards adds up the subtrees that it has whole, so that little travels, and the bits stay the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from glnn.metrics import TRANSITION_METHODS
+from glnn.models import Model, Params
+from glnn.output import softmax
+from glnn.sequences import Encoded
+from glnn.training.corpus import prepare, stretch_length
+from glnn.training.engine import Derivatives, Engine, Forward, NotFinite
+from glnn.training.parallel import single_threaded_blas
+
+Node = tuple[int, int]
+# The current pass and its trial.
+_SLOTS = 2
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The log-likelihood of neighbouring shards, the first failure in them, and the state behind their last symbol."""
+
+    log_likelihood: float
+    failure: NotFinite | None
+    state: np.ndarray
+
+    def __add__(self, other: Scored) -> Scored:
+        total = self.log_likelihood + other.log_likelihood
+        return Scored(total, self.failure or other.failure, other.state)
+
+
+class Shard:
+    """Some neighbouring sequences with an engine of their own, and its passes by number."""
+
+    def __init__(self, model: Model, data: Encoded, begin: int, **options: Any) -> None:
+        self._begin = begin
+        self._engine = Engine(model, prepare(data, stretch_length(model.units)), **options)
+        self._passes: dict[int, Forward] = {}
+        self._w = np.empty((0, 0))
+
+    def forward(self, slot: int, params: Params) -> Scored:
+        """A forward pass, kept under the number `slot` in place of what was there."""
+        done = self._engine.forward(params, reuse=self._passes.pop(slot, None))
+        self._passes[slot] = done
+        while len(self._passes) > _SLOTS:
+            self._passes.pop(next(iter(self._passes)))
+        return Scored(done.log_likelihood, self._moved(done.failure), np.array(done.state))
+
+    def writing(self, slot: int) -> softmax.WritingStatistics:
+        """The statistics of w of a pass."""
+        return self._engine.writing_statistics(self._passes[slot])
+
+    def rewrite(self, slot: int, w: np.ndarray, method: str) -> float:
+        """The log-likelihood of a pass with other writing weights."""
+        self._w = w
+        return self._engine.rewrite(self._passes[slot], w, TRANSITION_METHODS[method])
+
+    def derivatives(self, slot: int, w: np.ndarray, method: str) -> Derivatives:
+        """The backward pass behind a forward pass, at writing weights that were accepted since."""
+        current = self._passes[slot]
+        # The engine knows terms that it has kept by the very array; here arrays travel, and are known by their numbers.
+        w = next((known for known in (self._w, current.params.w) if np.array_equal(known, w)), w)
+        self._passes[slot] = current = replace(current, params=current.params.replace(w=w), writing=None)
+        found = self._engine.derivatives(current, TRANSITION_METHODS[method])
+        return replace(found, failure=self._moved(found.failure))
+
+    def _moved(self, failure: NotFinite | None) -> NotFinite | None:
+        return None if failure is None else replace(failure, time=failure.time + self._begin)
+
+
+class ShardGroup:
+    """The shards begin … end − 1 of `count`, on one worker."""
+
+    def __init__(self, model: Model, parts: Sequence[tuple[Encoded, int]], place: tuple[int, int, int], **options: Any):
+        self._begin, self._end, self._count = place
+        self._shards = [Shard(model, data, begin, **options) for data, begin in parts]
+
+    def ask(self, name: str, *arguments: Any) -> dict[Node, Any]:
+        """Call a method of every shard: the sums of the largest subtrees that lie within this group."""
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return partial_sums(
+                self._count,
+                (self._begin, self._end),
+                lambda k: getattr(self._shards[k - self._begin], name)(*arguments),
+            )
+
+
+def cut(data: Encoded, symbols: int) -> list[range]:
+    """Neighbouring sequences together until they have so many symbols; by the data alone, never by the workers."""
+    if symbols < 1:
+        raise ValueError(f"a shard of {symbols} symbols was asked for: at least 1 is needed")
+    lengths = np.diff(data.starts)
+    shards, first, held = [], 0, 0
+    for k, length in enumerate(lengths.tolist()):
+        held += length
+        if held >= symbols or k == len(lengths) - 1:
+            shards.append(range(first, k + 1))
+            first, held = k + 1, 0
+    return shards
+
+
+def deal(sizes: Sequence[int], workers: int) -> list[tuple[int, int]]:
+    """Runs of neighbouring shards for the workers, of about equal size; workers too many get none."""
+    ends = np.cumsum(sizes)
+    wanted = ends[-1] * np.arange(1, workers) / workers
+    borders = [0, *np.searchsorted(ends - np.asarray(sizes) / 2, wanted).tolist(), len(sizes)]
+    return [(low, high) for low, high in pairwise(borders) if low < high]
+
+
+def partial_sums(count: int, held: Node, leaf: Callable[[int], Any]) -> dict[Node, Any]:
+    """The sums of the largest nodes of the tree over 0 … count − 1 that lie within held[0] … held[1] − 1."""
+    found: dict[Node, Any] = {}
+
+    def whole(low: int, high: int) -> Any:
+        if high - low == 1:
+            return leaf(low)
+        middle = (low + high) // 2
+        left = whole(low, middle)
+        return added(left, whole(middle, high))
+
+    def visit(low: int, high: int) -> None:
+        if held[0] <= low and high <= held[1]:
+            found[low, high] = whole(low, high)
+        elif low < held[1] and held[0] < high:
+            middle = (low + high) // 2
+            visit(low, middle)
+            visit(middle, high)
+
+    visit(0, count)
+    return found
+
+
+def total(count: int, parts: dict[Node, Any]) -> Any:
+    """The sum over the whole tree from those of some nodes that cover it."""
+
+    def visit(low: int, high: int) -> Any:
+        if (low, high) in parts:
+            return parts[low, high]
+        middle = (low + high) // 2
+        return added(visit(low, middle), visit(middle, high))
+
+    return visit(0, count)
+
+
+def added(left: Any, right: Any) -> Any:
+    """What two neighbours found, added; of failures on the way back the later in time came first."""
+    if not isinstance(left, Derivatives):
+        return left + right
+    return Derivatives(
+        left.statistics + right.statistics,
+        left.start_gradient + right.start_gradient,
+        left.start_modulus + right.start_modulus,
+        right.failure or left.failure,
+    )
