@@ -214,8 +214,8 @@ def music_rows(lines: list[dict[str, Any]]) -> list[list[str]]:
     gated = [line for line in lines if line["setting"]["model"] == "glnn"]
     plain = [line for line in lines if line["setting"]["model"] == "rnn"]
     windows = [
-        f"{share(x['windows_in_cycle'], x['windows'])} of all runs of 8 bars fit the cycle (bars of the source in random "
-        f"order: {share(*by_chance())})"
+        f"{share(x['windows_in_cycle'], x['windows'])} of all runs of 8 bars fit the cycle (bars of the source in "
+        f"random order: {share(*by_chance())})"
         for x in gated
     ]
     learned = all(min(x["right_rhythm"], x["one_chord"]) >= 0.9 * x["bars"] for x in gated)
