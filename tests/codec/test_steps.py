@@ -55,7 +55,7 @@ def test_outputs_are_the_softmax_bit_for_bit(units: int, activation: str, symbol
     group, leak, code, in_ptr, sources, tau, bias, w = steps._given
     for x in generator.integers(0, symbols, 30):
         activities(V, code, a)
-        outputs(a, w, p)
+        outputs(a, w, 0.0, p)
         total = 0.0
         for y in range(symbols):
             total += p[y]

@@ -53,7 +53,7 @@ def test_the_size_of_the_parameters(name: str) -> None:
 
 
 def test_the_tail_is_held_out_and_continues_the_rest() -> None:
-    model = make("GLNN").fit(TEXT)
+    model = make("GLNN", smoothing=0.0).fit(TEXT)
     train, tail = TEXT[: -model.held_out_], TEXT[-model.held_out_ :]
     # The tail's surprise behind the training text, regularised as a sequence of its own.
     p = 2.0 ** -np.asarray(model.surprise(TEXT))[len(train) :]
@@ -105,7 +105,7 @@ def test_training_masks_say_what_is_learned() -> None:
     generator = np.random.default_rng(0)
     text = "".join(("b0" if k % 2 else "b1") + "".join(generator.choice(list("xy"), 3)) for k in range(120))
     mask = np.array([k > 0 and text[k - 1] == "b" for k in range(len(text))])
-    model = GLNN(units=6, degree=6, budget="40 steps", random_state=0, verbose=0, validation_fraction=0)
+    model = GLNN(units=6, degree=6, budget="40 steps", random_state=0, verbose=0, validation_fraction=0, smoothing=0.0)
     model.fit(text, mask=mask)
     history = [row["log_likelihood"] for row in model.history_]
     assert model.bits(text, mask) == pytest.approx(-max(history) / math.log(2.0), rel=1e-9)
@@ -252,7 +252,7 @@ def test_traces(name: str) -> None:
 
 
 def test_a_trace_explains_the_bits() -> None:
-    model = make("GLNN").fit(TEXT)
+    model = make("GLNN", smoothing=0.0).fit(TEXT)
     trace = model.trace(TEXT[:30])
     logits = trace.activities @ model.params_.w[1:] + model.params_.w[0]
     own = logits[np.arange(30), model.alphabet_.encode(TEXT[:30])]

@@ -31,8 +31,11 @@ def activities(V: np.ndarray, activation: int, a: np.ndarray) -> None:
 
 
 @kernel()
-def outputs(a: np.ndarray, w: np.ndarray, p: np.ndarray) -> None:
-    """p_y = exp(w_0y + Σ_i w_iy a_i − the largest of these), units in their order, four in one go."""
+def outputs(a: np.ndarray, w: np.ndarray, added: float, p: np.ndarray) -> None:
+    """p_y = exp(w_0y + Σ_i w_iy a_i − the largest of these), units in their order, four in one go.
+
+    `added` times the sum of all p is then added to each, for the share of the uniform distribution.
+    """
     constant = w[0]
     for y in range(p.size):
         p[y] = constant[y]
@@ -49,6 +52,12 @@ def outputs(a: np.ndarray, w: np.ndarray, p: np.ndarray) -> None:
     top = _largest(p)
     for y in range(p.size):
         p[y] = exp(p[y] - top)
+    if added > 0.0:
+        total = 0.0
+        for y in range(p.size):
+            total += p[y]
+        for y in range(p.size):
+            p[y] += added * total
 
 
 @kernel()
@@ -101,6 +110,7 @@ def encode_linear(
     tau: np.ndarray,
     bias: np.ndarray,
     w: np.ndarray,
+    added: float,
     M: np.uint64,
     coder: np.ndarray,
     out: np.ndarray,
@@ -111,7 +121,7 @@ def encode_linear(
         if not has_room(coder, out, MARGIN):
             return t
         activities(V, activation, a)
-        outputs(a, w, p)
+        outputs(a, w, added, p)
         encode_symbol(codes[t], p, C, M, coder, out)
         move(V, a, codes[t], group, leak, in_ptr, sources, tau, bias)
     return codes.size
@@ -130,6 +140,7 @@ def decode_linear(
     tau: np.ndarray,
     bias: np.ndarray,
     w: np.ndarray,
+    added: float,
     M: np.uint64,
     coder: np.ndarray,
     source: np.ndarray,
@@ -140,7 +151,7 @@ def decode_linear(
         if not has_bytes(coder, source, MARGIN):
             return t
         activities(V, activation, a)
-        outputs(a, w, p)
+        outputs(a, w, added, p)
         y = decode_symbol(p, C, M, coder, source)
         codes[t] = y
         if y == end or y == p.size:
@@ -161,6 +172,7 @@ def encode_lstm(
     scale: float,
     shift: float,
     w: np.ndarray,
+    added: float,
     M: np.uint64,
     coder: np.ndarray,
     out: np.ndarray,
@@ -171,7 +183,7 @@ def encode_lstm(
     for t in range(codes.size):
         if not has_room(coder, out, MARGIN):
             return t
-        outputs(h, w, p)
+        outputs(h, w, added, p)
         encode_symbol(codes[t], p, C, M, coder, out)
         advance_lstm(state, codes[t], in_ptr, sources, edges, bias, peepholes, scale, shift)
     return codes.size
@@ -190,6 +202,7 @@ def decode_lstm(
     scale: float,
     shift: float,
     w: np.ndarray,
+    added: float,
     M: np.uint64,
     coder: np.ndarray,
     source: np.ndarray,
@@ -200,7 +213,7 @@ def decode_lstm(
     for t in range(codes.size):
         if not has_bytes(coder, source, MARGIN):
             return t
-        outputs(h, w, p)
+        outputs(h, w, added, p)
         y = decode_symbol(p, C, M, coder, source)
         codes[t] = y
         if y == end or y == p.size:

@@ -54,10 +54,17 @@ class NetworkSteps:
         return self._state
 
 
-def network_steps(steps: Stepper, escape: float | None) -> NetworkSteps | None:
-    """The compiled loops for a stepper; None where there are none."""
+def network_steps(steps: Stepper, escape: float | None, share: float = 0.0) -> NetworkSteps | None:
+    """The compiled loops for a stepper with the share δ of the uniform distribution; None where there are none."""
     if isinstance(steps, LinearStepper):
-        return NetworkSteps(steps.begin(), steps._given, (encode_linear, decode_linear), escape)
+        A = steps._given[-1].shape[1]
+        return NetworkSteps(steps.begin(), (*steps._given, _added(share, A)), (encode_linear, decode_linear), escape)
     if isinstance(steps, LSTMStepper):
-        return NetworkSteps(steps.begin(), (*steps._given, steps._w), (encode_lstm, decode_lstm), escape)
+        given = (*steps._given, steps._w, _added(share, steps._w.shape[1]))
+        return NetworkSteps(steps.begin(), given, (encode_lstm, decode_lstm), escape)
     return None
+
+
+def _added(share: float, alphabet_size: int) -> float:
+    """What is added to every p_y, as a multiple of their sum, to make (1 − δ) π + δ / A of them."""
+    return float(share / ((1.0 - share) * alphabet_size))

@@ -79,7 +79,7 @@ def steps_of(predictor: Any) -> Steps:
     if isinstance(getattr(inner, "inner", None), HiddenMarkovModel) and hasattr(inner, "share"):
         return HiddenMarkovSteps(inner.inner, inner.share, escape)
     if isinstance(getattr(inner, "params", None), Params):
-        compiled = network_steps(stepper(inner.model, inner.params), escape)
+        compiled = network_steps(stepper(inner.model, inner.params), escape, getattr(inner, "share", 0.0))
         if compiled is not None:
             return compiled
     return StateSteps(inner, escape)

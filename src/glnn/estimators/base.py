@@ -111,7 +111,8 @@ class SequenceModel(Compressing, BaseEstimator):
         """New symbols, of the kind of the data: `length` of them (200 by default), or fewer where an end is learned.
 
         `prefix` is read first and is not part of the result. A temperature under 1 makes the likely more likely (0
-        takes the most likely symbol each time), one above 1 less. `count` asks for a list of that many samples.
+        takes the most likely symbol each time), one above 1 less. `count` asks for a list of that many samples. A
+        network's samples are drawn without `smoothing`.
         """
         check_is_fitted(self, "predictor_")
         reader = Reader(self.alphabet_)
@@ -121,7 +122,8 @@ class SequenceModel(Compressing, BaseEstimator):
         temperature = number("temperature", temperature, 0.0)
         number_of = integer("count", count, 1, none=True)
         generator = np.random.default_rng(seed("random_state", random_state))
-        start = self._after(reader.prefix(prefix))
+        # Smoothing guards scores against surprises; a sample would only get noise from it.
+        start = self._after(reader.prefix(prefix), self._paper_predictor())
         samples = [
             self.alphabet_.join(self.alphabet_.decode(_draw(start.copy(), length, temperature, generator, reader)))
             for _ in range(number_of or 1)
@@ -166,6 +168,15 @@ class SequenceModel(Compressing, BaseEstimator):
         """The predictor that `_predict_with` was given."""
         return self.predictor_.inner if isinstance(self.predictor_, WithEscape) else self.predictor_
 
+    def _paper_predictor(self) -> Any:
+        """The network itself, of which the paper's regularised score speaks: without a share of the uniform."""
+        inner = self._without_escape()
+        if not hasattr(inner, "without_share"):
+            return self.predictor_
+        if isinstance(self.predictor_, WithEscape):
+            return WithEscape(inner.without_share(), self.alphabet_, self.predictor_.probability)
+        return inner.without_share()
+
     def _traceable(self, data: Any) -> tuple[Reading, Encoded]:
         """Data to look inside with: not empty, and of symbols that are known."""
         reading = self._read(data)
@@ -185,11 +196,11 @@ class SequenceModel(Compressing, BaseEstimator):
         if not data.codes.size:
             return np.zeros(0)
         everything = kept_positions(data, np.ones(data.codes.size, bool))
-        own = evaluation.surprise(self.predictor_, everything, regularised)
+        own = evaluation.surprise(self._paper_predictor() if regularised else self.predictor_, everything, regularised)
         return own + np.where(data.mask, reading.escaped, 0.0)
 
-    def _after(self, codes: np.ndarray) -> State:
-        state = self.predictor_.begin()
+    def _after(self, codes: np.ndarray, predictor: Predictor | None = None) -> State:
+        state = (self.predictor_ if predictor is None else predictor).begin()
         for code in codes:
             state.advance(int(code))
         return state

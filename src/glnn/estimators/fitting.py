@@ -19,6 +19,10 @@ from glnn.network import Graph, random_graph
 from glnn.progress import Display
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget
+from glnn.training.corpus import prepare, stretch_length
+from glnn.training.engine import Engine
+from glnn.training.network_predictor import best_share
+from glnn.training.parallel import single_threaded_blas
 from glnn.training.trainer import Callback, Settings, StepInfo, Trainer
 from glnn.training.validation import Validation, hold_out
 
@@ -122,6 +126,21 @@ def train(
         display.close()
     display.say(_closing(best, runs))
     return Outcome(best, runs, size, parts)
+
+
+def share_of_uniform(outcome: Outcome) -> float:
+    """The share that suits the validation data best; at least 1/(T + 2), where the paper's own ends after T symbols."""
+    best, parts = outcome.best, outcome.split
+    least = 1.0 / (parts.train.codes.size + 2.0)
+    if best.validation is None or best.progress is None:
+        return least
+    params, state = best.progress.best, None
+    with single_threaded_blas():
+        if parts.continues:
+            corpus = prepare(parts.train, stretch_length(best.model.units))
+            state = Engine(best.model, corpus, memory=0).forward(params).state
+        values = best.validation.log_likelihoods(params, state)
+    return best_share(values, len(parts.train.alphabet), least)
 
 
 def _start(plan: Plan, size: Size, parts: Split, seed: int) -> Run:

@@ -39,6 +39,8 @@ _RECORD = (
     "seed_",
     "restarts_",
 )
+# Files of an older version lack these.
+_LATER = {"smoothing_": 0.0}
 
 
 class Network(SequenceModel):
@@ -56,6 +58,9 @@ class Network(SequenceModel):
     patience: stop after this many steps without a better validation score.
     validation_fraction: how much of the data is held out when `fit` is given no validation data; 0 for nothing, "auto"
     for a tenth, or more of data that tell little.
+    smoothing: share of the uniform distribution in every prediction, which bounds what one surprise can cost; "auto"
+    takes the share that suits the validation data best, and at least 1/(T + 2) after T symbols.
+    precision: "float64", or "float32" for what training stores and multiplies: faster, half the memory, less exact.
     end: learn where sequences end, when there are several.
     unknown: "error", or "escape" to give symbols first met later a small probability.
     alphabet: every symbol that can occur, when more are known than are seen.
@@ -66,8 +71,9 @@ class Network(SequenceModel):
     Fitted: `alphabet_`, `predictor_`, `params_` (w, theta, V0), `graph_`, `units_`, `degree_`, `n_parameters_`,
     `history_` (one dict for each step of the best run), `steps_`, `passes_`, `seconds_` (of the best run),
     `total_seconds_` (of all starts), `stopped_` (why), `best_step_`, `validation_bits_` (the paper's regularised score;
-    None without validation), `held_out_` (symbols held out by `fit`), `seed_` (of the best run: with `restarts=1` and
-    as many steps it repeats that run exactly), `restarts_` (one dict for each start).
+    None without validation), `smoothing_` (the share of the uniform distribution), `held_out_` (symbols held out by
+    `fit`), `seed_` (of the best run: with `restarts=1` and as many steps it repeats that run exactly), `restarts_` (one
+    dict for each start).
     """
 
     params_: Params
@@ -92,6 +98,8 @@ class Network(SequenceModel):
         sequence_weights: str = "length",
         patience: int | None = None,
         validation_fraction: float | str = "auto",
+        smoothing: float | str = "auto",
+        precision: str = "float64",
         end: bool = True,
         unknown: str = "error",
         alphabet: Any = None,
@@ -111,6 +119,8 @@ class Network(SequenceModel):
         self.sequence_weights = sequence_weights
         self.patience = patience
         self.validation_fraction = validation_fraction
+        self.smoothing = smoothing
+        self.precision = precision
         self.end = end
         self.unknown = unknown
         self.alphabet = alphabet
@@ -149,18 +159,21 @@ class Network(SequenceModel):
         return Trace(symbols, activities, self._surprise(reading, False), known.starts)
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        record = {name: getattr(self, name) for name in _RECORD}
+        record = {name: getattr(self, name) for name in (*_RECORD, *_LATER)}
         columns, notes = network_file.columns_of_history(), network_file.notes_of(self.history_)
         arrays = network_file.arrays_of(self.params_, self.graph_, self.history_)
         return arrays, {**record, "history_columns": columns, "history_notes": notes}
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
+        integer("n_jobs", self.n_jobs, 1, none=True)
         alphabet_size = len(Reader(self.alphabet_).known)
         self.params_, self.graph_ = network_file.network_from(arrays, alphabet_size)
         model = self._build(self.graph_, alphabet_size)
         network_file.check_sizes(self.params_, model)
         for name in _RECORD:
             setattr(self, name, fitted[name])
+        for name, before in _LATER.items():
+            setattr(self, name, fitted.get(name, before))
         self.history_ = network_file.history_from(arrays, fitted["history_columns"], fitted["history_notes"])
         self._use(model, escape)
         return self
@@ -175,8 +188,10 @@ class Network(SequenceModel):
             sequence_weights=choice("sequence_weights", self.sequence_weights, ("length", "equal")),  # type: ignore[arg-type]
             patience=integer("patience", self.patience, 1, none=True),
             threads=integer("n_jobs", self.n_jobs, 1, none=True) or 1,
+            precision=choice("precision", self.precision, ("float64", "float32")),  # type: ignore[arg-type]
         )
         choice("activation", self.activation, self._activations)
+        number_or("auto", "smoothing", self.smoothing, 0.0, 1.0)
         return fitting.Plan(
             name=type(self).__name__,
             build=self._build,
@@ -202,6 +217,7 @@ class Network(SequenceModel):
         """Set everything that is known after fitting."""
         self.alphabet_ = given.alphabet
         self._keep(outcome)
+        self.smoothing_ = self._share(outcome)
         self._use(outcome.best.model, given.escape)
         return self
 
@@ -229,9 +245,14 @@ class Network(SequenceModel):
             for run in outcome.runs
         ]
 
+    def _share(self, outcome: fitting.Outcome) -> float:
+        if self.smoothing != "auto":
+            return float(self.smoothing)
+        return fitting.share_of_uniform(outcome)
+
     def _use(self, model: Model, escape: float | None) -> None:
         """Set `predictor_` and what follows from the network."""
         known = Reader(self.alphabet_).known
-        self._predict_with(NetworkPredictor(model, self.params_, known, self.n_jobs or 1), escape)
+        self._predict_with(NetworkPredictor(model, self.params_, known, self.n_jobs or 1, self.smoothing_), escape)
         self.units_ = model.units
         self.n_parameters_ = sum(part.size for part in (self.params_.w, self.params_.theta, self.params_.V0))

@@ -19,7 +19,8 @@ _WHOLE = {field.name for field in fields(StepInfo) if field.type == "int"}
 
 def arrays_of(params: Params, graph: Graph, history: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     """Parameters, the edges of the graph, and the history with NaN for None."""
-    table = [[np.nan if row[name] is None else row[name] for name in _COLUMNS] for row in history]
+    # A history that came from a file of another version may lack what this one records.
+    table = [[np.nan if row.get(name) is None else row[name] for name in _COLUMNS] for row in history]
     return {
         "w": params.w,
         "theta": params.theta,

@@ -1,5 +1,6 @@
 """A trained network as a predictor: π_t(y) = softmax(w_0y + Σ_i w_iy a_i^t), whole data in blocks or step by step.
 
+A share δ of the uniform distribution, (1 − δ) π + δ / A, bounds what a network that is too sure of itself can lose.
 Scores of whole data take the passes that training takes. The state steps in a fixed order instead, with the same bits
 on every machine, since compression relies on it; both agree up to rounding.
 """
@@ -20,15 +21,45 @@ from glnn.training.engine import Engine
 from glnn.training.parallel import Workers, single_threaded_blas
 
 
+def _mixed(pi: np.ndarray, share: float) -> np.ndarray:
+    return pi if share == 0.0 else (1.0 - share) * pi + share / pi.shape[-1]
+
+
+def log_mixed(log_likelihoods: np.ndarray, share: float, alphabet_size: int) -> np.ndarray:
+    """log of the mixed probabilities, from those of the network."""
+    if share == 0.0:
+        return log_likelihoods
+    return np.logaddexp(np.log1p(-share) + log_likelihoods, np.log(share / alphabet_size))
+
+
+def best_share(log_likelihoods: np.ndarray, alphabet_size: int, least: float) -> float:
+    """The share δ ≥ `least` under which such symbols are most likely: the likelihood is concave in δ, by EM.
+
+    A hundred symbols that the network foresaw are imagined beside them, so that a few alone decide little.
+    """
+    uniform, own = -np.log(alphabet_size), log_likelihoods[np.isfinite(log_likelihoods)]
+    impossible = log_likelihoods.size - own.size
+    share = 0.01
+    for _ in range(200):
+        odds = np.log1p(-share) + own - (np.log(share) + uniform)
+        mean = (float(np.sum(1.0 / (1.0 + np.exp(np.minimum(odds, 700.0))))) + impossible) / (
+            log_likelihoods.size + 100
+        )
+        if abs(mean - share) <= 1e-3 * share:
+            break
+        share = max(mean, 1e-12)
+    return min(max(share, least), 0.5)
+
+
 class NetworkState:
     """Where a network stands inside a sequence."""
 
-    def __init__(self, steps: Stepper, state: np.ndarray) -> None:
-        self._steps, self._state = steps, state
+    def __init__(self, steps: Stepper, state: np.ndarray, share: float = 0.0) -> None:
+        self._steps, self._state, self._share = steps, state, share
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
-        return self._steps.probabilities(self._state)
+        return _mixed(self._steps.probabilities(self._state), self._share)
 
     def advance(self, code: int) -> None:
         """Read the next symbol."""
@@ -36,32 +67,33 @@ class NetworkState:
 
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t], to the bit that of `probabilities`."""
-        return self._steps.run(self._state, codes)
+        return _mixed(self._steps.run(self._state, codes), self._share)
 
     def copy(self) -> NetworkState:
         """An independent state at the same place."""
-        return NetworkState(self._steps, self._state.copy())
+        return NetworkState(self._steps, self._state.copy(), self._share)
 
 
 class NetworkPredictor:
-    """A network with its parameters and the alphabet of its codes."""
+    """A network with its parameters and the alphabet of its codes; `share` is δ."""
 
-    def __init__(self, model: Model, params: Params, alphabet: Alphabet, threads: int = 1) -> None:
+    def __init__(self, model: Model, params: Params, alphabet: Alphabet, threads: int = 1, share: float = 0.0) -> None:
         if len(alphabet) != model.alphabet_size:
             raise ValueError(f"the alphabet has {len(alphabet)} symbols, the network {model.alphabet_size}")
         self.model, self.params, self.alphabet, self.threads = model, params, alphabet, threads
+        self.share = share
         self._steps = stepper(model, params)
 
     def begin(self) -> NetworkState:
         """The state at the start of a sequence."""
-        return NetworkState(self._steps, self._steps.begin())
+        return NetworkState(self._steps, self._steps.begin(), self.share)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""
         for a in self.activities(data, block):
             with single_threaded_blas():
                 rows = softmax.distributions(a, self.params.w)
-            yield rows
+            yield _mixed(rows, self.share)
 
     def log_likelihoods(self, data: Encoded) -> np.ndarray:
         """log π_t(x_t) at every position."""
@@ -69,7 +101,12 @@ class NetworkPredictor:
         every = replace(data, mask=np.ones(len(data.codes), bool))
         corpus = prepare(every, stretch_length(self.model.units))
         with single_threaded_blas():
-            return Engine(self.model, corpus, Workers(self.threads), memory=0).log_likelihoods(self.params)
+            own = Engine(self.model, corpus, Workers(self.threads), memory=0).log_likelihoods(self.params)
+        return log_mixed(own, self.share, len(self.alphabet))
+
+    def without_share(self) -> NetworkPredictor:
+        """The network alone."""
+        return NetworkPredictor(self.model, self.params, self.alphabet, self.threads)
 
     def activities(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """The activities a^t along the data, in blocks of at most `block` rows of N."""

@@ -22,9 +22,13 @@ class Validation:
         self._times = np.flatnonzero(data.mask)
         self._engine = Engine(model, prepare(data, stretch_length(model.units)), Workers(threads), memory=0)
 
+    def log_likelihoods(self, params: Params, state: np.ndarray | None = None) -> np.ndarray:
+        """log π_t(x_t) at every predicted position; `state` is the network's state behind the training data."""
+        return self._engine.log_likelihoods(params, state if self.continues else None)
+
     def score(self, params: Params, state: np.ndarray | None = None) -> float:
         """The regularised log-likelihood; `state` is the network's state behind the training data."""
-        values = self._engine.log_likelihoods(params, state if self.continues else None)
+        values = self.log_likelihoods(params, state)
         total = float(regularise(values, self.alphabet_size, self._times).sum())
         return total if np.isfinite(total) else -np.inf
 
