@@ -1,4 +1,4 @@
-"""A share of the uniform distribution in every prediction of a network: suits the validation data, in all scores alike."""
+"""A share of the uniform distribution in every prediction of a network: chosen on validation data, in all scores."""
 
 from __future__ import annotations
 
