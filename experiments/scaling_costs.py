@@ -1,6 +1,7 @@
 """What a pass costs and what would travel: the measured numbers behind docs/scaling.md.
 
-    python experiments/scaling_costs.py        prints a table, about a minute of CPU
+    python experiments/scaling_costs.py              prints a table, about a minute of CPU
+    python experiments/scaling_costs.py cluster      what a question to two workers on this machine takes, wall time
 
 Seconds are CPU seconds of one thread for each symbol of one step without rejected trials: a forward pass with the
 statistics of w, a trial of w, a backward pass with G and M̃. Bytes are those of the arrays that a worker sends.
@@ -9,6 +10,7 @@ statistics of w, a trial of w, a backward pass with G and M̃. Bytes are those o
 from __future__ import annotations
 
 import pickle
+import sys
 import time
 from collections.abc import Callable
 
@@ -17,6 +19,7 @@ import numpy as np
 from glnn.metrics import TRANSITION_METHODS
 from glnn.models import MODELS
 from glnn.network import random_graph
+from glnn.sequences import encode
 from glnn.sources import get
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
@@ -81,9 +84,40 @@ def main() -> None:
           f"{block.nbytes / packed / 1e9:.1f} GB/s")  # fmt: skip
 
 
+def cluster() -> None:
+    from distributed import Client, LocalCluster
+
+    from glnn.training.distributed import ClusterShards
+    from glnn.training.trainer import Settings
+
+    source = get("insertions")
+    data = encode([list(source.sample(1, seed).text) for seed in range(40)], alphabet=source.alphabet)
+    generator = np.random.default_rng(0)
+    model = MODELS["glnn"](random_graph(64, 12, generator), len(source.alphabet))
+    counts = np.bincount(data.codes, minlength=len(source.alphabet)) + 1.0
+    params = model.initial(counts, counts, generator)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local,
+        Client(local, set_as_default=False) as client,
+    ):
+        shards = ClusterShards(client, model, data, Settings(), symbols=len(data.codes) // 2)
+        for name, arguments in (
+            ("forward", (0, params)),
+            ("rewrite", (0, params.w, "rbpm")),
+            ("derivatives", (0, params.w, "rbpm")),
+        ):
+            shards.ask(name, *arguments)
+            times = []
+            for _ in range(15):
+                begun = time.perf_counter()
+                shards.ask(name, *arguments)
+                times.append(time.perf_counter() - begun)
+            print(f"{name}: median {1e3 * np.median(times):.0f} ms, least {1e3 * min(times):.0f} ms")
+
+
 def size(number: float) -> str:
     return f"{number / 1e6:,.1f} MB" if number >= 1e5 else f"{number / 1e3:,.1f} kB"
 
 
 if __name__ == "__main__":
-    main()
+    cluster() if sys.argv[1:] == ["cluster"] else main()

@@ -38,18 +38,19 @@ def glnn(capsys, monkeypatch, tmp_path: Path):
 def test_a_sweep_its_table_and_its_figures(glnn, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- table: begin -->\n<!-- table: end -->\n")
-    code, out, err = glnn(*TINY, "--limit", 3, "--out", "r", "--page", page, "--json")
+    code, out, err = glnn(*TINY, "--limit", 9, "--out", "r", "--page", page, "--json")
     assert code == 0, err
     document = json.loads(out)
-    assert (document["runs"], document["wanted"], document["failed"]) == (3, 3, [])
+    assert (document["runs"], document["wanted"], document["failed"]) == (9, 9, [])
+    assert all("best" in document["rows"][0][source] for source in ("insertions", "music", "anbn"))
     row = document["rows"][-1]
     assert row["row"] == "GLNN QDH+RBPM"
     assert all(row[source]["passes"] == 2 for source in ("insertions", "music", "anbn"))
     lines = (tmp_path / "r" / "table.jsonl").read_text().splitlines()
-    assert len(lines) == 3 and "GLNN QDH+RBPM" in page.read_text()
+    assert len(lines) == 9 and "GLNN QDH+RBPM" in page.read_text()
     # Again: nothing is left to run, and the table is shown.
-    code, out, _ = glnn(*TINY, "--limit", 3, "--out", "r")
-    assert code == 0 and "3 of 3 runs are there" in out and "GLNN QDH+RBPM" in out
+    code, out, _ = glnn(*TINY, "--limit", 9, "--out", "r")
+    assert code == 0 and "9 of 9 runs are there" in out and "GLNN QDH+RBPM" in out
     assert (tmp_path / "r" / "table.jsonl").read_text().splitlines() == lines
     code, _, _ = glnn("figures", "--out", "r", "--figures", "f")
     assert code == 0 and (tmp_path / "f" / "anbn.png").exists()

@@ -55,7 +55,7 @@ def test_no_setting_is_there_twice() -> None:
 
 
 def test_every_row_is_early_at_its_most_promising_sizes() -> None:
-    first = COMMITTED[: len(NETWORKS) * len(SOURCES)]
+    first = [setting for setting in COMMITTED if setting.metric][: len(NETWORKS) * len(SOURCES)]
     assert {(s.row, s.source) for s in first} == {(row.key, source) for row in NETWORKS for source in SOURCES}
     assert {(s.units, s.degree, s.seed) for s in first} == {(16, 3, 0)}
     assert first[0].row == ("glnn", "qdh", "rbpm")

@@ -188,16 +188,15 @@ def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> It
             allowed = budget(source, scale) if steps is None else f"{steps} steps"
             yield Setting(source, model, output_metric, metric, units, possible[degree_rank], seed, allowed)
 
-    def baselines() -> Iterator[Setting]:
+    def hidden_markov_models() -> Iterator[Setting]:
         for source in SOURCES:
             allowed = budget(source, scale) if steps is None else f"{steps} steps"
-            yield Setting(source, "bzip2", "", "", 0, 0, 0, "")
-            yield Setting(source, "ctw", "", "", 0, 0, 0, "")
             for units in sizes_of(source):
                 yield Setting(source, "hmm", "", "", units, min(alphabet_size(source), units), 0, allowed)
 
+    yield from (Setting(source, model, "", "", 0, 0, 0, "") for source in SOURCES for model in ("bzip2", "ctw"))
     yield from runs((*_GATED, *_OTHERS), 0, len(FIRST_SIZES), every_degree=False)
-    yield from baselines()
+    yield from hidden_markov_models()
     yield from runs(_GATED, 0, None, every_degree=True)
     yield from runs(_OTHERS, 0, None, every_degree=True)
     for seed in range(1, SEEDS):
