@@ -7,6 +7,8 @@ import numpy as np
 from glnn.numeric.kernel import kernel
 
 CHUNK = 256
+# Rows a power of two apart would share a few lines of the cache.
+STRIDE = CHUNK + 8
 
 
 @kernel(inline="always")

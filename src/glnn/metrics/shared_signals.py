@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from glnn.metrics.gather import CHUNK, gather
+from glnn.metrics.gather import CHUNK, STRIDE, gather
 from glnn.numeric.kernel import REASSOCIATE, kernel
-
-_STRIDE = CHUNK + 8
 
 
 @kernel(REASSOCIATE)
@@ -55,13 +53,13 @@ def add_full_shared(
     gradient: np.ndarray,
     matrices: np.ndarray,
 ) -> None:
-    """As `statistics.add_full` for gated networks; `gradient` is (A, U, K) and `matrices` (A, U, K, K)."""
+    """As `sums.add_full` for gated networks; `gradient` is (A, U, K) and `matrices` (A, U, K, K)."""
     K, U = rows_of.size, B.shape[1]
     pairs = K * (K + 1) // 2
-    rows = np.ones((signals.shape[1] + 1, _STRIDE))
+    rows = np.ones((signals.shape[1] + 1, STRIDE))
     # Rows that fill up the blocks of two and four stay zero.
-    own, products = np.zeros((K + (-K) % 4, _STRIDE)), np.zeros((pairs + (-pairs) % 4, _STRIDE))
-    b_rows, m_rows = np.zeros((U + U % 2, _STRIDE)), np.zeros((U + U % 2, _STRIDE))
+    own, products = np.zeros((K + (-K) % 4, STRIDE)), np.zeros((pairs + (-pairs) % 4, STRIDE))
+    b_rows, m_rows = np.zeros((U + U % 2, STRIDE)), np.zeros((U + U % 2, STRIDE))
     first, second = np.empty((U + U % 2, own.shape[0])), np.empty((U + U % 2, products.shape[0]))
     for y in range(low, high):
         first[:] = 0.0

@@ -1,0 +1,184 @@
+"""The loops that add up G = Σ B r and the needed terms of M̃ = Σ m r rᵀ (`eq:tildeM`) over the times of some symbols.
+
+Times are taken symbol by symbol, in chunks that fit the cache, in which each signal is one contiguous row, so that
+every entry is a dot product.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glnn.metrics.gather import CHUNK, STRIDE, gather
+from glnn.numeric.kernel import REASSOCIATE, kernel
+
+
+@kernel(REASSOCIATE)
+def add_gradient(
+    ptr: np.ndarray,
+    rows_of: np.ndarray,
+    signals: np.ndarray,
+    B: np.ndarray,
+    m: np.ndarray,
+    order: np.ndarray,
+    groups: np.ndarray,
+    low: int,
+    high: int,
+    shared: bool,
+    gradient: np.ndarray,
+    symbol_gradient: np.ndarray,
+) -> None:
+    """G_k += Σ r_k B_j over the times of the symbols low ≤ y < high, a set of sums per symbol or one for all."""
+    E, U = ptr[-1], ptr.size - 1
+    rows = np.ones((signals.shape[1] + 1, STRIDE))
+    b_rows = np.empty((U, STRIDE))
+    for y in range(low, high):
+        base = 0 if shared else y * E
+        for s in range(groups[y], groups[y + 1], CHUNK):
+            n = min(CHUNK, groups[y + 1] - s)
+            gather(signals, order, s, n, rows[1:])
+            gather(B, order, s, n, b_rows)
+            for j in range(U):
+                b = b_rows[j, :n]
+                for k in range(ptr[j], ptr[j + 1]):
+                    r = rows[rows_of[k], :n]
+                    total = 0.0
+                    for t in range(n):
+                        total += r[t] * b[t]
+                    gradient[base + k] += total
+                    if shared and k == ptr[j]:
+                        symbol_gradient[y, j] += total
+
+
+@kernel(REASSOCIATE)
+def add_quasi(
+    ptr: np.ndarray,
+    rows_of: np.ndarray,
+    signals: np.ndarray,
+    B: np.ndarray,
+    m: np.ndarray,
+    order: np.ndarray,
+    groups: np.ndarray,
+    low: int,
+    high: int,
+    shared: bool,
+    with_cross: bool,
+    gradient: np.ndarray,
+    diagonal: np.ndarray,
+    cross: np.ndarray,
+    symbol_gradient: np.ndarray,
+    symbol_modulus: np.ndarray,
+) -> None:
+    """G_k += Σ r_k B_j, M_kk += Σ r_k² m_j and M_0k += Σ r_k m_j."""
+    E, U = ptr[-1], ptr.size - 1
+    rows = np.ones((signals.shape[1] + 1, STRIDE))
+    b_rows, m_rows = np.empty((U, STRIDE)), np.empty((U, STRIDE))
+    for y in range(low, high):
+        base = 0 if shared else y * E
+        for s in range(groups[y], groups[y + 1], CHUNK):
+            n = min(CHUNK, groups[y + 1] - s)
+            gather(signals, order, s, n, rows[1:])
+            gather(B, order, s, n, b_rows)
+            gather(m, order, s, n, m_rows)
+            for j in range(U):
+                b, c = b_rows[j, :n], m_rows[j, :n]
+                for k in range(ptr[j], ptr[j + 1]):
+                    r = rows[rows_of[k], :n]
+                    first, second, third = 0.0, 0.0, 0.0
+                    for t in range(n):
+                        weighted = r[t] * c[t]
+                        first += r[t] * b[t]
+                        second += r[t] * weighted
+                        third += weighted
+                    gradient[base + k] += first
+                    diagonal[base + k] += second
+                    if with_cross:
+                        cross[base + k] += third
+                    if shared and k == ptr[j]:
+                        symbol_gradient[y, j] += first
+                        symbol_modulus[y, j] += second
+
+
+@kernel(REASSOCIATE)
+def add_full(
+    ptr: np.ndarray,
+    rows_of: np.ndarray,
+    signals: np.ndarray,
+    B: np.ndarray,
+    m: np.ndarray,
+    order: np.ndarray,
+    groups: np.ndarray,
+    low: int,
+    high: int,
+    shared: bool,
+    square_ptr: np.ndarray,
+    gradient: np.ndarray,
+    matrices: np.ndarray,
+    symbol_gradient: np.ndarray,
+    symbol_modulus: np.ndarray,
+    symbol_cross: np.ndarray,
+) -> None:
+    """G_k += Σ r_k B_j and M_kk' += Σ r_k r_k' m_j, two by four entries at a time so that loads are shared."""
+    E, U = ptr[-1], ptr.size - 1
+    widest = 0
+    for j in range(U):
+        widest = max(widest, ptr[j + 1] - ptr[j])
+    rows = np.ones((signals.shape[1] + 1, STRIDE))
+    b_rows, m_rows = np.empty((U, STRIDE)), np.empty((U, STRIDE))
+    scaled = np.empty((widest, STRIDE))
+    block = np.empty((2, 4))
+    for y in range(low, high):
+        base = 0 if shared else y * E
+        for s in range(groups[y], groups[y + 1], CHUNK):
+            n = min(CHUNK, groups[y + 1] - s)
+            gather(signals, order, s, n, rows[1:])
+            gather(B, order, s, n, b_rows)
+            gather(m, order, s, n, m_rows)
+            for j in range(U):
+                k0, K = ptr[j], ptr[j + 1] - ptr[j]
+                b, c = b_rows[j, :n], m_rows[j, :n]
+                for k in range(K):
+                    r, out = rows[rows_of[k0 + k], :n], scaled[k]
+                    first, third = 0.0, 0.0
+                    for t in range(n):
+                        weighted = r[t] * c[t]
+                        out[t] = weighted
+                        first += r[t] * b[t]
+                        third += weighted
+                    gradient[base + k0 + k] += first
+                    if shared:
+                        symbol_cross[y, k0 + k] += third
+                        if k == 0:
+                            symbol_gradient[y, j] += first
+                            symbol_modulus[y, j] += third
+                corner = square_ptr[j] if shared else square_ptr[y * U + j]
+                for k in range(0, K, 2):
+                    # Past the last row it is taken again, and what comes of it is left out.
+                    k1 = min(k + 1, K - 1)
+                    x0, x1 = scaled[k, :n], scaled[k1, :n]
+                    for q in range(0, k + 1, 4):
+                        y0 = rows[rows_of[k0 + q], :n]
+                        y1 = rows[rows_of[k0 + min(q + 1, K - 1)], :n]
+                        y2 = rows[rows_of[k0 + min(q + 2, K - 1)], :n]
+                        y3 = rows[rows_of[k0 + min(q + 3, K - 1)], :n]
+                        s00, s01, s02, s03, s10, s11, s12, s13 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                        for t in range(n):
+                            s00 += x0[t] * y0[t]
+                            s01 += x0[t] * y1[t]
+                            s02 += x0[t] * y2[t]
+                            s03 += x0[t] * y3[t]
+                            s10 += x1[t] * y0[t]
+                            s11 += x1[t] * y1[t]
+                            s12 += x1[t] * y2[t]
+                            s13 += x1[t] * y3[t]
+                        block[0, 0], block[0, 1], block[0, 2], block[0, 3] = s00, s01, s02, s03
+                        block[1, 0], block[1, 1], block[1, 2], block[1, 3] = s10, s11, s12, s13
+                        for row in range(k, k1 + 1):
+                            for column in range(q, min(q + 4, row + 1)):
+                                matrices[corner + row * K + column] += block[row - k, column - q]
+    # So far only the lower triangles are filled.
+    for place in range((0 if shared else low * U), (U if shared else high * U)):
+        K = ptr[place % U + 1] - ptr[place % U]
+        corner = square_ptr[place]
+        for k in range(K):
+            for q in range(k):
+                matrices[corner + q * K + k] = matrices[corner + k * K + q]
