@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -101,6 +104,34 @@ def test_a_setting_that_fails_is_told_and_the_others_go_on(tmp_path: Path) -> No
     standing = sweep(stand_ins.settings(2), path, partial(run_in_processes, workers=1, work=stand_ins.fails))
     assert seeds_in(path) == [1]
     assert standing.failed[0][1] == "ValueError: seed 0 does not please me"
+
+
+def test_a_process_leaves_when_the_one_that_started_it_is_killed(tmp_path: Path) -> None:
+    code = (
+        "from reproduction import stand_ins\n"
+        "from glnn.reproduction.processes import run_in_processes\n"
+        "if __name__ == '__main__':\n"
+        "    list(run_in_processes(stand_ins.settings(1), 1, stand_ins.leaves_a_mark))\n"
+    )
+    (tmp_path / "parent.py").write_text(code)
+    tests = Path(__file__).parents[1]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tests), *sys.path]),
+        stand_ins.FOLDER: str(tmp_path),
+    }
+    parent = subprocess.Popen([sys.executable, str(tmp_path / "parent.py")], env=environment)
+    deadline = time.monotonic() + 60
+    while not (marks := list(tmp_path.glob("begun-*"))):
+        assert time.monotonic() < deadline and parent.poll() is None
+        time.sleep(0.05)
+    parent.kill()
+    parent.wait()
+    child = int(marks[0].name.split("-")[2])
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() < deadline:
+            os.kill(child, 0)
+            time.sleep(0.05)
 
 
 def test_time_left_counts_what_settings_are_expected_to_take(tmp_path: Path) -> None:

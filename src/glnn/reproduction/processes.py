@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -101,6 +102,7 @@ def _given(worker: _Worker, setting: Setting, context: Any, work: Work) -> _Work
 def _serve(connection: Connection, work: Work) -> None:
     # Ctrl-C reaches every process of a terminal; the one that started this one decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
     while True:
         try:
             setting = connection.recv()
@@ -115,6 +117,14 @@ def _serve(connection: Connection, work: Work) -> None:
             connection.send(answer)
         except OSError:
             return
+
+
+def _leave_with_parent() -> None:
+    """A process whose parent was killed would work on for nobody."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
 
 
 @contextmanager
