@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,18 @@ def test_bytes_are_mapped_not_read(tmp_path: Path) -> None:
     view = read_file(path, tokens="bytes")
     assert len(view) == 1 << 34
     assert view[12345] == 0
+
+
+def test_text_is_held_once(tmp_path: Path) -> None:
+    """The file's bytes beside the text would double the memory of a long one."""
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"to be or not to be\n" * 100_000)
+    tracemalloc.start()
+    text = read_file(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(text) == path.stat().st_size
+    assert peak < 1.2 * len(text)
 
 
 def test_words_and_lines(poem: Path) -> None:

@@ -1,7 +1,7 @@
 """Reading a sequence from a file, cut into characters, bytes, words or lines.
 
-Bytes are mapped into memory, not read: a file larger than memory costs only its codes. Text is UTF-8 and kept
-as it is, line ends included, when its characters are the symbols.
+Files are mapped into memory, not read: bytes cost only their codes, even of a file larger than memory, and text is
+held once, as a str. Text is UTF-8 and kept as it is, line ends included, when its characters are the symbols.
 """
 
 from __future__ import annotations
@@ -52,11 +52,12 @@ def read_mask(path: str | Path) -> np.ndarray:
 
 def read_text(path: Path) -> str:
     """A whole file as UTF-8; what is not UTF-8 is named with its place."""
-    raw = path.read_bytes()
+    # What has no size, such as a pipe, cannot be mapped.
+    raw = np.memmap(path, dtype=np.uint8, mode="r").data if path.stat().st_size else path.read_bytes()
     try:
-        return raw.decode("utf-8")
+        return str(raw, "utf-8")
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
+        line = bytes(raw[: error.start]).count(b"\n") + 1
         raise InputError(
             f"the file {path} is not UTF-8 text: byte 0x{raw[error.start]:02x} at offset {error.start} "
             f"(line {line}); convert it, or read it with tokens='bytes' (--tokens bytes)"
