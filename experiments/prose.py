@@ -5,6 +5,7 @@
     python experiments/prose.py anbn            lengths of neighbouring blocks in text of a GLNN
     python experiments/prose.py lstm            LSTMs on aⁿbⁿ with small n and more samples
     python experiments/prose.py longer          RNNs with 8 (insertions) and 18 times (music) the budget, 14 CPU minutes
+    python experiments/prose.py rates           not of the paper: what the first rate of non-invariant methods does
     python experiments/prose.py table           what is there so far, also into docs/reproduction.md
 
 Each finished run is one line of JSON in results/reproduction/prose.jsonl, written at once; what is there is skipped.
@@ -54,6 +55,9 @@ def settings(claim: str) -> list[Setting]:
         return [Setting("anbn", "glnn", "qdh", "rbpm", 16, 3, seed, "30s") for seed in range(4)]
     if claim == "lstm":
         return [Setting("anbn", "lstm", "dh", "fb", 8, 3, seed, "30s", 300) for seed in range(2)]
+    if claim == "rates":
+        rows = (("rnn", "fb"), ("glnn", "fb"), ("rnn", "rms"))
+        return [Setting("music", model, "dh", metric, 16, 3, 0, "250 steps") for model, metric in rows]
     return [
         Setting(source, "rnn", "dh", "fb", 32, 3, 0, f"{factor * seconds}s")
         for source, seconds, factors in (("insertions", 54, (1, 8)), ("music", 18, (1, 18)))
@@ -71,6 +75,8 @@ def sequences_for(claim: str, setting: Setting) -> Sequences:
 def measure(claim: str, setting: Setting) -> dict[str, Any]:
     sequences = sequences_for(claim, setting)
     trainer = new_trainer(setting, sequences)
+    if claim == "rates":
+        return {"claim": claim, "setting": to_json(setting), **versions(), **first_rates(setting, sequences)}
     progress = trainer.run(setting.budget)
     predictor = NetworkPredictor(trainer.model, progress.best, sequences.source.alphabet)
     line = {
@@ -93,6 +99,38 @@ def measure(claim: str, setting: Setting) -> dict[str, Any]:
         line |= {"blocks": setting.size, "regret_a_block": round(line["regret"] / setting.size, 3)}
         line |= blocks(sample(predictor, 4_000))
     return line
+
+
+def first_rates(setting: Setting, sequences: Sequences) -> dict[str, Any]:
+    """The same training begun with the paper's rate 1/N, and with 1/(NT), that of a mean instead of a sum."""
+    found = {}
+    for name, divisor in (("1/N", 1), ("1/(NT)", len(sequences.train.text))):
+        trainer = new_trainer(setting, sequences)
+        trainer.progress.transition_rate /= divisor
+        progress = trainer.run(setting.budget)
+        first = progress.history[0]
+        found[name] = {
+            "regret": excess(progress.best_score, sequences.valid),
+            "first_size": first.transition_size,
+            "first_rate": first.transition_rate,
+        }
+    return {"rates": found}
+
+
+def rate_table() -> str:
+    """What the first rate does."""
+    cells = []
+    for line in read():
+        if line["claim"] == "rates":
+            both = [line["rates"][which] for which in ("1/N", "1/(NT)")]
+            sizes = [
+                f"{value['first_size']:,.2g}" if value["first_size"] < 100 else f"{value['first_size']:,.0f}"
+                for value in both
+            ]
+            cells.append([name(line), number(both[0]["regret"]), sizes[0], number(both[1]["regret"]), sizes[1]])
+    return as_markdown(
+        ("", "1/N: regret", "length of the first step", "1/(NT): regret", "length of the first step"), cells
+    )
 
 
 def sample(predictor: NetworkPredictor, symbols: int) -> str:
@@ -290,6 +328,7 @@ def table() -> None:
     text = as_markdown(columns, rows())
     print(text)
     write_between(PAGE, "prose", text)
+    write_between(PAGE, "rates", rate_table())
 
 
 def work(claim: str) -> None:
@@ -306,7 +345,7 @@ def work(claim: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("claim", choices=["insertions", "music", "anbn", "lstm", "longer", "table"])
+    parser.add_argument("claim", choices=["insertions", "music", "anbn", "lstm", "longer", "rates", "table"])
     claim = parser.parse_args().claim
     if claim == "table":
         table()

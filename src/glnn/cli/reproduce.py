@@ -174,7 +174,7 @@ def _show(what: str, wanted: Sequence[Setting], path: Path, page: Path | None, q
     else:
         document = tables.xor_document(lines, wanted)
         columns, rows = tables.xor_rows(document)
-        text = tables.as_markdown(columns, rows)
+        text = f"{document['runs']} of {document['wanted']} runs are there.\n\n{tables.as_markdown(columns, rows)}"
     if page is not None:
         tables.write_between(page, what, text)
     if not quiet:
