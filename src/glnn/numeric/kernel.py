@@ -2,13 +2,15 @@
 
 Numba's own cache looks only at the file of the function it caches, so an edit of a jitted helper elsewhere
 would go unnoticed, and a read-only installation could not be cached at all. One folder in the user's cache per
-state of the package's sources mends both. `NUMBA_CACHE_DIR`, when set, is respected.
+state of the package's sources mends both. `NUMBA_CACHE_DIR`, when set, is respected. Where nothing can be written,
+kernels are compiled anew in each process.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -30,15 +32,25 @@ def kernel(fastmath: set[str] | bool = False, **options: Any) -> Callable[[Funct
     def decorate(function: Function) -> Function:
         config: Any = numba.config
         previous = config.CACHE_DIR
-        if not previous:
-            config.CACHE_DIR = _cache_folder()
+        folder = previous or _cache_folder()
+        config.CACHE_DIR = folder
         try:
-            settings = {"cache": True, "nogil": True, "error_model": "numpy", **options}
+            settings = {"cache": _writable(folder), "nogil": True, "error_model": "numpy", **options}
             return numba.njit(fastmath=fastmath, **settings)(function)
         finally:
             config.CACHE_DIR = previous
 
     return decorate
+
+
+@cache
+def _writable(folder: str) -> bool:
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 @cache

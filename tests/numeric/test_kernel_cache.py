@@ -1,0 +1,42 @@
+"""Where compiled kernels are kept, and that a place where nothing can be written stops nobody."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+from glnn.numeric.elementary import exp
+from glnn.numeric.kernel import kernel
+
+@kernel()
+def twice(x):
+    return 2.0 * exp(x)
+
+print(twice(0.0))
+"""
+
+
+@pytest.mark.parametrize("variable", ["XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
+def test_kernels_work_where_nothing_can_be_written(variable: str, tmp_path: Path) -> None:
+    # A file in the place of the folder: no one, not even root, can make a folder of it.
+    (tmp_path / "file").write_text("")
+    environment = {**os.environ, "HOME": str(tmp_path / "file"), variable: str(tmp_path / "file" / "cache")}
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "program.py")], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "2.0\n", done.stderr
+
+
+def test_kernels_are_kept_for_the_next_process(tmp_path: Path) -> None:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    subprocess.run([sys.executable, str(tmp_path / "program.py")], env=environment, check=True, capture_output=True)
+    assert list((tmp_path / "cache" / "glnn").rglob("*.nbi"))
