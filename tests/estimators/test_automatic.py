@@ -40,9 +40,18 @@ def test_larger_budgets_make_larger_networks_then_more_starts() -> None:
     assert restarts == sorted(restarts) and restarts[0] == 1 and restarts[-1] == 6
 
 
-def test_the_degree_is_the_papers() -> None:
+def test_the_degree_is_the_papers_where_there_are_data_for_it() -> None:
     for alphabet_size, degree in ((3, 3), (14, 6), (67, 12)):
-        assert choose_size("auto", "auto", "auto", 50_000, alphabet_size, MINUTE).degree == degree
+        assert choose_size("auto", "auto", "auto", 500_000, alphabet_size, Budget(seconds=1e5)).degree == degree
+
+
+def test_parameters_are_few_beside_the_data() -> None:
+    # The paper's insertions: 12 edges would be one parameter for each symbol.
+    assert choose_size("auto", "auto", "auto", 54_000, 67, MINUTE).degree == 3
+    for symbols in (100_000, 200_000, 400_000):
+        size = choose_size("auto", "auto", "auto", symbols, 67, Budget(seconds=1e5))
+        parameters = 67 * size.units * (size.degree + 1)
+        assert size.degree == 3 or parameters <= 0.3 * symbols < parameters + 67 * size.units or size.degree == 12
 
 
 def test_large_alphabets_get_fewer_edges() -> None:

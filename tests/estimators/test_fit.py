@@ -251,6 +251,29 @@ def test_traces(name: str) -> None:
         np.testing.assert_allclose(trace.activities.sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("memory", [0, 1, 2])
+def test_the_trace_of_a_context_tree_weighs_the_lengths_of_contexts(memory: int) -> None:
+    generator = np.random.default_rng(memory)
+    bits = generator.integers(0, 2, 3000).tolist()
+    for t in range(memory, len(bits)):
+        # Without memory a coin that is not fair; else the symbol so many steps ago, nine times of ten.
+        before = bits[t - memory] if memory else 1
+        bits[t] = before if generator.random() < 0.9 else 1 - before
+    model = ContextTree(depth=3, verbose=0).fit(bits)
+    trace = model.trace(bits)
+    assert trace.activities.shape == (3000, 4) and trace.symbols == bits
+    np.testing.assert_allclose(trace.activities.sum(axis=1), 1.0, rtol=1e-12)
+    assert trace.activities.mean(axis=0).argmax() == memory and trace.activities[:, memory].mean() > 0.8
+    # By hand: what every length says by itself (KT), each with its weight, is what the model predicts.
+    said = []
+    for length in range(4):
+        context = bits[len(bits) - length :]
+        after = [bits[t] for t in range(3, len(bits)) if bits[t - length : t] == context]
+        said.append((sum(after) + 0.5) / (len(after) + 1.0))
+    (last,) = model.trace([*bits, 0]).activities[-1:]
+    assert model.predict_proba(bits)[1] == pytest.approx(last @ said, abs=2e-3)
+
+
 def test_a_trace_explains_the_bits() -> None:
     model = make("GLNN", smoothing=0.0).fit(TEXT)
     trace = model.trace(TEXT[:30])

@@ -131,6 +131,26 @@ class ContextTreeWeighting:
         """log π_t(x_t) at every position."""
         return np.concatenate([log_likelihoods for log_likelihoods, _ in self._read(data, CHUNK)])
 
+    def context_weights(self, data: Encoded) -> np.ndarray:
+        """How much contexts of each length say before each symbol: (T, depth + 1), rows of sum 1; learns nothing."""
+        first = np.zeros(data.codes.size, np.bool_)
+        first[data.starts[:-1]] = True
+        first[:1] = False
+        weights = np.empty((data.codes.size, self.settings.depth + 1))
+        kernels.context_weights(
+            data.codes,
+            first,
+            self._first_context(),
+            self.decomposition.children,
+            self.settings.estimator == "zero_redundancy",
+            self.forest.used[0] == self.settings.max_nodes,
+            self.forest.slots,
+            self.forest.nodes,
+            self.forest.used,
+            weights,
+        )
+        return weights
+
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything but alphabet, settings and the two modes, for saving."""
         used = self.forest.nodes[: self.forest.used[0]]

@@ -200,6 +200,56 @@ def distribution(
 
 
 @kernel()
+def context_weights(
+    x: np.ndarray,
+    first: np.ndarray,
+    context: np.ndarray,
+    children: np.ndarray,
+    zero_redundancy: bool,
+    full: bool,
+    slots: np.ndarray,
+    nodes: np.ndarray,
+    used: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Before each symbol, the weight in the mixture of contexts of every length; nothing is learned.
+
+    At a node of weight β the estimate of its own context has β / (β + 1) of what has come down to it, and the longer
+    ones share the rest. Branchings count by the probability of coming to them.
+    """
+    depth, base = context.size, children.shape[0] + 2
+    path = np.empty(depth + 1, np.int64)
+    estimates, weighted = np.empty(depth + 1), np.empty(depth + 1)
+    mass = np.empty(children.shape[0])
+    for t in range(x.size):
+        if first[t]:
+            for d in range(depth):
+                context[d] = base - 1
+        mass[0] = 1.0
+        total = 0.0
+        out[t, :] = 0.0
+        for branching in range(children.shape[0]):
+            length = _descend(branching, context, base, slots, nodes, used, False, path)
+            total += mass[branching]
+            rest = mass[branching]
+            for d in range(length):
+                beta = _beta(nodes[path[d]]["ratio"], nodes[path[d]]["exponent"])
+                own = rest if d == length - 1 else rest * (beta / (beta + 1.0))
+                out[t, d] += own
+                rest -= own
+            for bit in range(2):
+                p = _bit_probability(bit, path, length, depth, full, zero_redundancy, nodes, estimates, weighted)
+                if children[branching, bit] >= 0:
+                    mass[children[branching, bit]] = mass[branching] * p
+        for d in range(depth + 1):
+            out[t, d] /= total
+        for d in range(depth - 1, 0, -1):
+            context[d] = context[d - 1]
+        if depth > 0:
+            context[0] = x[t]
+
+
+@kernel()
 def read(
     x: np.ndarray,
     first: np.ndarray,

@@ -49,7 +49,7 @@ def inspect(
     check_free(target, force)
     model: Any
     model, cutting = open_model(run)
-    if not hasattr(model, "trace"):
+    if not hasattr(model, "units_"):
         raise InputError(f"a {type(model).__name__} has no units to look at: train another model")
     data = read(file, cutting)
     shown = part_of(data.content, begin, length)

@@ -21,7 +21,8 @@ STEPS_FOR_A_START = 250
 MOST_STARTS = 6
 UNITS = (24, 64)
 LEAST_DEGREE = 3
-PARAMETERS_FOR_A_SYMBOL = 2.0
+PARAMETERS_FOR_A_SYMBOL = 0.3
+"""Where there were more, fewer edges were better; see docs/defaults.md."""
 MOST_ENTRIES = 2**25
 """Of all matrices M̃ together, 8 bytes each."""
 HELD_OUT = (0.1, 0.3)
@@ -66,7 +67,7 @@ def choose_size(
 
 
 def _degree(units: int, symbols: int, alphabet_size: int) -> int:
-    """The paper's √(2A), fewer where a large alphabet would make more parameters than the data or memory can bear."""
+    """The paper's √(2A); fewer, 3 at least, where data could not teach or memory not hold so many parameters."""
     blocks = alphabet_size * units
     bearable = PARAMETERS_FOR_A_SYMBOL * symbols / blocks - 1.0
     storable = math.sqrt(MOST_ENTRIES / blocks) - 1.0

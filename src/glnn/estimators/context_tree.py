@@ -12,7 +12,7 @@ from glnn import evaluation
 from glnn.baselines.ctw import ContextTreeSettings, ContextTreeWeighting, ReadProgress, fit_context_tree
 from glnn.baselines.ctw_kernels import EMPTY, NODE
 from glnn.estimators import fitting
-from glnn.estimators.base import SequenceModel
+from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.compiling import compiling
 from glnn.estimators.parameters import choice, integer, number
 from glnn.estimators.reading import Reader
@@ -112,6 +112,15 @@ class ContextTree(SequenceModel):
             self.validation_bits_ = evaluation.bits(self._without_escape(), given.validation, regularised=True)
         return self
 
+    def trace(self, data: Any) -> Trace:
+        """How much contexts of each length, from 0 to `depth`, say before each symbol, with the symbols and their bits.
+
+        The weights are those of the trees as they were trained, each row sums to 1.
+        """
+        reading, known = self._traceable(data)
+        weights = self._without_escape().context_weights(known)
+        return Trace(self.alphabet_.decode(known.codes), weights, self._surprise(reading, False), known.starts)
+
     def _settings(self) -> ContextTreeSettings:
         limit = self.weight_limit
         return ContextTreeSettings(
@@ -144,6 +153,9 @@ def _check(arrays: dict[str, np.ndarray], alphabet_size: int, depth: int) -> Non
     """Refuse arrays that would lead the compiled loops outside of them."""
     children, tail, roots = arrays["children"], arrays["tail"], alphabet_size - 1
     names = NODE.names or ()
+    for name, array in (("children", children), ("tail", tail)):
+        if array.dtype.kind != "i":
+            raise ModelFileError(f"{name} holds numbers of type {array.dtype}, not whole ones")
     whole = [*range(1, roots), *range(-alphabet_size, 0)]
     if children.shape != (roots, 2) or sorted(children.ravel().tolist()) != sorted(whole):
         raise ModelFileError(f"the decomposition is no tree over the {alphabet_size} symbols")

@@ -153,7 +153,7 @@ def _samples(model: Any, random_state: int) -> list[Sample]:
 
 def _inside(model: Any, positions: Positions) -> Inside | None:
     """Trace as much of the beginning as memory and patience allow."""
-    if not hasattr(model, "trace"):
+    if not hasattr(model, "units_"):
         return None
     length = positions.known_beginning(_MOST_TRACED // max(getattr(model, "units_", 1), 1))
     if length < 2:
