@@ -8,9 +8,11 @@ from glnn.reproduction.settings import ROWS, Setting, to_json
 from glnn.reproduction.tables import (
     as_markdown,
     details,
+    invariant_first,
     markdown,
     plain_rows,
     table_document,
+    told_pairs,
     write_between,
     xor_document,
     xor_rows,
@@ -61,6 +63,20 @@ def test_the_page_has_fifteen_rows_of_three_times_four_columns() -> None:
     columns, rows = plain_rows(table_document(LINES, WANTED))
     assert len(rows) == 15 and {len(row) for row in rows} == {len(columns)}
     assert "32 units, d = 3; third 1,000; 3 runs" in details(table_document(LINES, WANTED))
+
+
+@pytest.mark.small
+def test_pairs_where_the_invariant_row_is_not_ahead_are_named() -> None:
+    rnn = [
+        line("insertions", 16, 0, 3000.0, ("rnn", "qdh", "qdruop")),
+        line("insertions", 16, 0, 4000.0, ("rnn", "dh", "fb")),
+        line("music", 16, 0, 900.0, ("rnn", "qdh", "qdruop")),
+        line("music", 16, 0, 800.0, ("rnn", "dh", "rms")),
+    ]
+    document = table_document(rnn, [Setting(**entry["setting"]) for entry in rnn])
+    run, broken = invariant_first(document)
+    assert (run, broken) == (2, ["RNN QDH+QDRUOP and RNN DH+RMS on music (900.0 against 800.0)"])
+    assert told_pairs(document).startswith("The invariant row is ahead in 1 of the 2 pairs")
 
 
 def xor_line(metric: str, seed: int, success: int | None):

@@ -170,7 +170,8 @@ def _show(what: str, wanted: Sequence[Setting], path: Path, page: Path | None, q
     if what == "table":
         document = tables.table_document(lines, wanted)
         columns, rows = tables.plain_rows(document)
-        text = f"{tables.markdown(document)}\n\nWhere each best was found:\n\n{tables.details(document)}"
+        pairs = tables.told_pairs(document)
+        text = f"{tables.markdown(document)}\n\n{pairs}\n\nWhere each best was found:\n\n{tables.details(document)}"
     else:
         document = tables.xor_document(lines, wanted)
         columns, rows = tables.xor_rows(document)

@@ -107,8 +107,7 @@ def draw_source(lines: Sequence[Line], source: str) -> Figure:
     seen = (seconds for line in runs for seconds, regret in zip(*curve(line), strict=True) if regret < worst)
     shortest = min(0.8 * min(seen, default=longest / 100), longest / 5)
     axes.set_xlim(shortest, longest)
-    _levels(axes, lines, shortest)
-    _labelled(axes, ends)
+    _labelled(axes, ends + _levels(axes, lines))
     axes.set_xlabel("CPU seconds")
     _titled(axes, f"{TITLES[source][0].upper()}{TITLES[source][1:]}" if source != "anbn" else "aⁿbⁿ", len(runs))
     _plain_axes(axes)
@@ -121,7 +120,9 @@ def _strong(axes: Axes, line: Line, colour: str, order: int) -> None:
     best = min(range(len(regrets)), key=regrets.__getitem__)
     axes.plot(seconds[: best + 1], regrets[: best + 1], color=colour, lw=2.4, solid_capstyle="round", zorder=order)
     axes.plot(seconds[best:], regrets[best:], color=colour, lw=1.2, alpha=0.8, zorder=order)
-    axes.plot(seconds[best], regrets[best], "o", ms=5.5, mfc="white", mec=colour, mew=1.8, zorder=order + 20)
+    axes.plot(
+        seconds[best], regrets[best], "o", ms=5.5, mfc="white", mec=colour, mew=1.8, zorder=order + 20, clip_on=False
+    )
 
 
 def draw_xor(lines: Sequence[Line]) -> Figure:
@@ -168,15 +169,15 @@ def _range(runs: Iterable[Line]) -> tuple[float, float]:
     return 0.6 * min(found), max(25 * min(found), 2.5 * sorted(found)[len(found) // 2])
 
 
-def _levels(axes: Axes, lines: Sequence[Line], left: float) -> None:
-    """The sanity checks as levels."""
+def _levels(axes: Axes, lines: Sequence[Line]) -> list[tuple[float, str, str]]:
+    """The sanity checks as levels; their names and where they stand."""
+    named = []
     for model, title in (("ctw", "context tree"), ("hmm", "hidden Markov")):
         found = [line["regret"] for line in lines if line["setting"]["model"] == model and line.get("regret")]
-        if not found:
-            continue
-        axes.axhline(min(found), color=SOFT, lw=0.8, ls=(0, (4, 3)), zorder=1)
-        axes.annotate(f"{title} {number(min(found))}", (left, min(found)), xytext=(4, 3), textcoords="offset points",
-                      fontsize=8.5, color=SOFT, zorder=50)  # fmt: skip
+        if found:
+            axes.axhline(min(found), color=SOFT, lw=0.8, ls=(0, (4, 3)), zorder=1)
+            named.append((min(found), f"{title}: −{number(min(found))}", SOFT))
+    return named
 
 
 def _labelled(axes: Axes, ends: list[tuple[float, str, str]]) -> None:
@@ -194,8 +195,9 @@ def _labelled(axes: Axes, ends: list[tuple[float, str, str]]) -> None:
         upper[0] = min(upper[0], height + apart / 2)
         lower[0] = min(lower[0], upper[0] - apart)
     for place, text, colour in places:
+        weight = "normal" if colour == SOFT else "bold"
         axes.annotate(text, (1.0, place / height), xycoords="axes fraction", xytext=(8, 0), textcoords="offset points",
-                      va="center", color=colour, fontsize=9.5, weight="bold", annotation_clip=False)  # fmt: skip
+                      va="center", color=colour, fontsize=9.5, weight=weight, annotation_clip=False)  # fmt: skip
 
 
 def _titled(axes: Axes, title: str, runs: int) -> None:

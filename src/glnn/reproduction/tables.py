@@ -111,6 +111,36 @@ def details(document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def invariant_first(document: dict[str, Any]) -> tuple[int, list[str]]:
+    """Pairs of an invariant and another row of one model, where the paper's own table has the invariant one ahead.
+
+    How many of them have been run, and those where ours has it the other way round.
+    """
+    rows = dict(zip((row.title for row in ROWS), document["rows"], strict=True))
+    run, broken = 0, []
+    for better in (row for row in ROWS if row.kind == "invariant"):
+        for worse in (row for row in ROWS if row.kind == "other" and row.model == better.model):
+            for place, source in enumerate(SOURCES):
+                first, second = rows[better.title][source], rows[worse.title][source]
+                if better.paper[place] < worse.paper[place] and "best" in first and "best" in second:
+                    run += 1
+                    if first["best"] >= second["best"]:
+                        values = f"{number(first['best'])} against {number(second['best'])}"
+                        broken.append(f"{better.title} and {worse.title} on {TITLES[source]} ({values})")
+    return run, broken
+
+
+def told_pairs(document: dict[str, Any]) -> str:
+    """A sentence about the pairs."""
+    run, broken = invariant_first(document)
+    if not run:
+        return ""
+    told = (
+        f"The invariant row is ahead in {run - len(broken)} of the {run} pairs of rows of one model that have been run"
+    )
+    return f"{told} (where it is in the paper)" + (f"; not in: {'; '.join(broken)}." if broken else ".")
+
+
 def plain_rows(document: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows for the terminal."""
     columns = [""]
