@@ -12,6 +12,7 @@ import typer
 
 from glnn import __version__
 from glnn.cli import BROKEN_PIPE
+from glnn.cli.bench import bench
 from glnn.cli.compare import compare
 from glnn.cli.compress import compress, decompress
 from glnn.cli.demo import demo
@@ -40,6 +41,7 @@ COMMANDS = (
     report,
     reproduce,
     source,
+    bench,
 )
 
 app = typer.Typer(
