@@ -54,6 +54,7 @@ def test_reference_stands_in_no_other_page() -> None:
 
 def test_every_page_is_in_the_list_of_pages() -> None:
     listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert len(re.findall(r"^ +- .*\.md$", listed, flags=re.MULTILINE)) == len(list(DOCS.rglob("*.md")))
     for page in DOCS.rglob("*.md"):
         assert f"- {page.relative_to(DOCS)}\n" in listed, f"{page.name} is not in the nav of mkdocs.yml"
 
