@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from glnn.metrics import TRANSITION_METHODS, Statistics, TransitionStep
 from glnn.metrics.full_solve import MORE_DAMPING, MOST_RETRIES, full_solve
+from glnn.metrics.quasi_diagonal import quasi_diagonal
 from glnn.training.trainer import Settings, StepInfo, Trainer
 from tests import naive
 from tests.training.problems import Problem, problem
@@ -156,3 +157,34 @@ def test_the_record_of_a_step_says_what_happened() -> None:
         theta, ptr = trainer.progress.params.theta, trainer._engine.layout.block_ptr
         moved = theta[ptr[block] : ptr[block + 1]] - case.params.theta[ptr[block] : ptr[block + 1]]
         assert bool(moved.any()) == (change is not undefined)
+
+
+@pytest.mark.parametrize("scale", [1e20, 1e70, 1e200])
+def test_a_metric_beside_which_damping_is_not_seen(scale: float) -> None:
+    """Three signals of which one is the sum of the others, weighed by moduli that grew over thousands of time steps.
+
+    Their M is singular but for rounding. A solution is found all the same, along G, of the size that M has where it
+    is not singular; it is the limit of damping by a vanishing share of the diagonal.
+    """
+    r = np.random.default_rng(0).standard_normal((50, 3))
+    r[:, 2] = r[:, 0] + r[:, 1]
+    M, G = scale * r.T @ r, r.T @ np.ones(50)
+    found = solve((G, M), damping=1.0)
+    assert (found.quasi_diagonal, found.resting) == (0, 0)
+    assert found.conditioning < 1e15
+    expected = np.linalg.lstsq(M / scale, G, rcond=1e-10)[0] / scale
+    np.testing.assert_allclose(M @ found.step, M @ expected, rtol=1e-3, atol=1e-5 * np.abs(G).max())
+    assert 0.0 < G @ found.step < 10.0 * float(G @ expected)
+
+
+@pytest.mark.parametrize("signs", [1.0, -1.0])
+def test_a_signal_that_never_changes(signs: float) -> None:
+    """Its variance beside a metric of 1e60 is a rounding error, of either sign: the step stays finite and uphill."""
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        m = 1e60 * generator.random(40)
+        r = np.stack([np.ones(40), np.full(40, signs * generator.random())], axis=1)
+        M = (m[:, None] * r).T @ r
+        G = r.T @ generator.standard_normal(40)
+        step = quasi_diagonal(G, np.diag(M) + 1.0, M[0], np.array([0, 2]))
+        assert np.isfinite(step).all() and np.abs(step).max() < 1e4 * np.abs(G).max() / np.diag(M).min()

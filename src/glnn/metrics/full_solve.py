@@ -1,7 +1,8 @@
 """The unitwise metric solved in full: (M̃ + ε) δ = G for every block, by Cholesky in float64.
 
-A block that is not positive definite, or whose step is not finite, is damped ten times more, at most eight times;
-then it takes its quasi-diagonal form, and if even that is not finite it rests. The record says what happened.
+A block that is not positive definite, whose pivots are rounding errors, or whose step is not finite is damped ten times
+more, at most eight times; then it takes its quasi-diagonal form, and if even that is not finite it rests. The record
+says what happened.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glnn.metrics.quasi_diagonal import solve_block
+from glnn.metrics.quasi_diagonal import ROUNDING, solve_block
 from glnn.numeric.kernel import CONTRACT, kernel
 
 MORE_DAMPING = 10.0
@@ -38,15 +39,19 @@ def full_solve(gradient: np.ndarray, matrices: np.ndarray, block_ptr: np.ndarray
 
 @kernel(CONTRACT)
 def _cholesky(L: np.ndarray, K: int) -> float:
-    """Factor in place, lower triangle; returns the conditioning, or −1 when the matrix is not positive definite."""
+    """Factor in place, lower triangle; returns the conditioning, or −1 when the matrix is not positive definite.
+
+    A pivot that is no more than the rounding error of the number it is left of counts as none.
+    """
     largest, smallest = 0.0, np.inf
     for j in range(K):
+        own = L[j, j]
         for k in range(j):
             factor = L[j, k]
             for i in range(j, K):
                 L[i, j] -= factor * L[i, k]
         pivot = L[j, j]
-        if not (pivot > 0.0 and pivot < np.inf):
+        if not (pivot > ROUNDING * own and pivot < np.inf):
             return -1.0
         largest, smallest = max(largest, pivot), min(smallest, pivot)
         scale = 1.0 / np.sqrt(pivot)
@@ -98,13 +103,13 @@ def _solve_all(
             idle = idle and G[s + k] == 0.0
         if idle:
             continue
-        epsilon = damping
+        epsilon, share = damping, 0.0
         solved = False
         for attempt in range(MOST_RETRIES + 1):
             for i in range(K):
                 for k in range(i + 1):
                     L[i, k] = M[i, k]
-                L[i, i] += epsilon
+                L[i, i] += epsilon + share * M[i, i]
             conditioning = _cholesky(L, K)
             if conditioning > 0.0:
                 step[s:e] = G[s:e]
@@ -115,6 +120,9 @@ def _solve_all(
             if attempt < MOST_RETRIES:
                 counts[0] += 1
                 # Without damping at first, more of it has to begin somewhere: at the matrix's own rounding error.
+                # Beside a metric of 1e70, as moduli reach that grow at every time step, no ε is seen: each number of
+                # the diagonal is raised by a share of itself too, from its rounding error on.
+                share = ROUNDING if share == 0.0 else share * MORE_DAMPING
                 epsilon = epsilon * MORE_DAMPING if epsilon > 0.0 else 1e-16 * max(M[0, 0], 1e-300)
         if solved:
             continue

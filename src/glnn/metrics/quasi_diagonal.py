@@ -10,6 +10,9 @@ import numpy as np
 
 from glnn.numeric.kernel import kernel
 
+ROUNDING = 1e-14
+"""What differences in a metric are in doubt by, beside the numbers that they are differences of."""
+
 
 def quasi_diagonal(gradient: np.ndarray, diagonal: np.ndarray, cross: np.ndarray, block_ptr: np.ndarray) -> np.ndarray:
     """The quasi-diagonal inverse applied to the gradient, block by block; `diagonal` has its damping already."""
@@ -20,12 +23,19 @@ def quasi_diagonal(gradient: np.ndarray, diagonal: np.ndarray, cross: np.ndarray
 
 @kernel()
 def solve_block(G: np.ndarray, diagonal: np.ndarray, cross: np.ndarray, out: np.ndarray) -> None:
-    """One block: out_k = (G_k − G_0 M_0k/M_00) / (M_kk − M_0k²/M_00), and the constant takes up the rest."""
+    """One block: out_k = (G_k − G_0 M_0k/M_00) / (M_kk − M_0k²/M_00), and the constant takes up the rest.
+
+    The denominator is at least the damping in it. Where M is so large that rounding swallows that, the difference can
+    come out 0 or negative, and the step infinite or downhill: it counts as its own rounding error then.
+    """
     M00 = diagonal[0]
     rest = G[0] / M00
     for k in range(1, G.size):
         ratio = cross[k] / M00
-        step = (G[k] - G[0] * ratio) / (diagonal[k] - cross[k] * ratio)
+        variance = diagonal[k] - cross[k] * ratio
+        if variance < ROUNDING * diagonal[k]:
+            variance = ROUNDING * diagonal[k]
+        step = (G[k] - G[0] * ratio) / variance
         out[k] = step
         rest -= ratio * step
     out[0] = rest
