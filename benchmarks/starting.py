@@ -68,7 +68,7 @@ class Installation:
             "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 3),
             "wall_seconds": round(time.perf_counter() - begun, 3),
             "returned": child.returncode,
-            "said": errors.read_text(),
+            "said": errors.read_text().replace(str(self.folder), "…"),
         }
 
     def train(self, before: Sequence[str] = ()) -> Record:

@@ -53,8 +53,8 @@ def bench(
 ) -> None:
     """How fast training is on this machine.
 
-    Small versions of the benchmark problems, then symbols a second for each model and metric: a step reads every symbol
-    once, whatever it does with it. Times are CPU seconds with one thread, wall seconds with more.
+    Small versions of the benchmark problems, then each model and metric: the symbols of the data over the time of a
+    step. Times are CPU seconds with one thread, wall seconds with more.
 
     \b
     Examples:
