@@ -107,7 +107,8 @@ def test_several_sequences_have_ends_and_names(clerk: Any, event_log: Sequences)
     assert surprise.names == event_log.names
     np.testing.assert_array_equal(inside.activities, clerk.trace(event_log).activities)
     np.testing.assert_allclose(np.tanh(inside.held), inside.activities, atol=1e-9)
-    assert list(page.samples[0].symbols).count("⟨end⟩") == 8
+    shown = list(page.samples[0].symbols).count("⟨end⟩")
+    assert page.samples[0].heading == f"As the model is (8 drawn, {shown} different)" and shown > 1
 
 
 @pytest.mark.parametrize(
@@ -180,3 +181,12 @@ def test_time_of_all_starts_is_told(counting_text: str) -> None:
     (training,) = (fact for fact in silent(model, counting_text).facts if fact.name == "training")
     assert training.detail.endswith(f"; {model.total_seconds_:,.1f} s for all 2 starts")
     assert model.total_seconds_ > model.seconds_
+
+
+def test_a_sequence_that_is_drawn_again_is_shown_once() -> None:
+    cases = Sequences([["open", "close"]] * 30)
+    page = from_model(fitted(GLNN, cases, budget="60 steps"), cases)
+    for sample in page.samples:
+        lines = " ".join(sample.symbols).split("⟨end⟩")[:-1]
+        assert len(set(lines)) == len(lines) < 8
+        assert sample.heading.endswith(f"(8 drawn, {len(lines)} different)")

@@ -141,12 +141,19 @@ def _samples(model: Any, random_state: int) -> list[Sample]:
     made = []
     for temperature in _TEMPERATURES:
         options = {"temperature": temperature, "random_state": random_state}
+        heading = "As the model is" if temperature == 1.0 else f"At temperature {temperature:g}: the likely more likely"
         if ends:
-            drawn = model.sample(_LONGEST_SEQUENCE, count=_SEQUENCES, **options)
-            symbols = [symbol for item in drawn for symbol in (*symbols_of(item, alphabet), label(END))]
+            drawn = [
+                tuple(symbols_of(item, alphabet))
+                for item in model.sample(_LONGEST_SEQUENCE, count=_SEQUENCES, **options)
+            ]
+            different = dict.fromkeys(drawn)
+            if len(different) < len(drawn):
+                # The same line eight times tells no more than that it is likely.
+                heading += f" ({len(drawn)} drawn, {len(different)} different)"
+            symbols = [symbol for item in different for symbol in (*item, label(END))]
         else:
             symbols = symbols_of(model.sample(_LONGEST_SAMPLE, **options), alphabet)
-        heading = "As the model is" if temperature == 1.0 else f"At temperature {temperature:g}: the likely more likely"
         made.append(Sample(heading, symbols, separate=apart))
     return made
 
