@@ -130,7 +130,7 @@ def test_the_page(glnn: Command, files: Path) -> None:
     assert done.code == 0
     assert "page.html: open it in a browser" in done.out
     page = (files / "page.html").read_text()
-    assert "GNN on tunes.txt" in page
+    assert "Comparison on tunes.txt; GNN at work" in page
     assert "bzip2" in page
     again = glnn("compare", "tunes.txt", "--models", "bzip2", "--page", "page.html")
     assert (again.code, "exists already" in again.err) == (2, True)

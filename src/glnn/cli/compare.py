@@ -48,8 +48,8 @@ def compare(
 
     Each runs alone, on one thread; file compressors stand beside them, and a page to look at is written (with --json
     only where --page names one). The bits are those of the validation data (the
-    last tenth of the file without --valid), which no model sees in training. Compressors and context trees go on
-    learning while they read it, networks do not.
+    last tenth of the file without --valid), which no model sees in training. Compressors and context trees of one
+    sequence go on learning while they read it, networks do not.
 
     \b
     Examples:
@@ -139,18 +139,23 @@ def table(rows: Sequence[Row], symbols: int) -> Any:
 
 def write_comparison(page: Path, rows: Sequence[Row], held: Data, symbols: int, name: str, budget: str) -> None:
     """The page: the comparison, and the best network or model that can be looked into."""
+    from dataclasses import replace
+
     from glnn.report import Comparison, ComparisonRow, PageData, from_model, write_page
 
     shown = [
         ComparisonRow(row.name, row.bits, row.group, row.seconds, row.parameters, row.detail, row.curve) for row in rows
     ]
-    caption = f"Each model had {budget} of CPU time on one thread. Compressors and context trees learn on as they read."
+    caption = (
+        f"Each model had {budget} of CPU time on one thread. What is marked so goes on learning as it reads these data."
+    )
     comparison = Comparison(shown, symbols, caption)
     best = next((row for row in rows if row.model is not None), None)
     if best is None:
         content = PageData(title=f"Comparison on {name}", comparison=comparison)
     else:
         content = from_model(best.model, held.content, mask=held.mask, name=name, comparison=comparison)
+        content = replace(content, title=f"Comparison on {name}; {best.name} at work")
     write_page(content, page)
 
 

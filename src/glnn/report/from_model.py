@@ -96,7 +96,8 @@ def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:
         facts.append(Fact("units", f"{size:,}", f"{edges}{parameters:,} parameters" if parameters else edges))
     seconds = getattr(model, "seconds_", None)
     if seconds is not None:
-        detail = f"{model.steps_:,} steps" if hasattr(model, "steps_") else ""
+        # A context tree reads once; that is no number of steps worth telling.
+        detail = f"{model.steps_:,} steps" if getattr(model, "steps_", 1) > 1 else ""
         if hasattr(model, "metric"):
             detail += f", {model.output_metric.upper()}+{model.metric.upper()}"
         starts = len(getattr(model, "restarts_", ()))
