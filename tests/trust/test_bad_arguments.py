@@ -92,7 +92,7 @@ def model(kind: str = "GLNN") -> Any:
 @example(("HMM", "degree"), 9)
 @example(("GLNN", "metric"), "rpbm")
 @example(("GLNN", "time_scales"), [0.1, math.nan, 0.1])
-@examples(120)
+@examples(60)
 def test_parameters(place: tuple[str, str], value: Any) -> None:
     kind, name = place
     options: dict[str, Any] = {"verbose": 0}
@@ -154,7 +154,7 @@ DATA_CALLS: dict[str, Callable[[Any], Any]] = {
 @example("fit", "")
 @example("fit", [math.nan, 1.0])
 @example("decompress", b"\x97GLN")
-@examples(300)
+@examples(150)
 def test_data(name: str, value: Any) -> None:
     refused(lambda: DATA_CALLS[name](value))
 
@@ -196,7 +196,7 @@ PATHS = (
 
 
 @given(st.sampled_from(sorted(PATH_CALLS)), ANYTHING)
-@examples(100)
+@examples(60)
 def test_paths(tmp_path_factory: pytest.TempPathFactory, name: str, value: Any) -> None:
     folder = tmp_path_factory.mktemp("paths")
     (folder / "text").write_text(TEXT)

@@ -106,7 +106,7 @@ ONE_POSITION = Data([[0, 1] * 20], [[t == 39 for t in range(40)]], range(2))
 @example(LONG_RUN, everyday(metric="ruop", units=2))
 @example(LONG_RUN, everyday(name="rnn", units=2, validation_fraction="auto"))
 @example(LONG_RUN, everyday(name="gnn", units=2, damping=0.0))
-@examples(60)
+@examples(35)
 def test_training_stays_sane(given_data: Data, given_parameters: dict[str, Any]) -> None:
     options = {**given_parameters, "budget": f"{STEPS} steps", "restarts": 1, "verbose": 0}
     kind = NETWORKS[options.pop("name")]
@@ -141,7 +141,7 @@ def check_use(model: Any, given_data: Data) -> None:
 
 
 @given(data(), st.sampled_from(["hmm", "contexttree"]), st.integers(1, 9), st.booleans(), st.integers(0, 100))
-@examples(30)
+@examples(15)
 def test_the_baselines_stay_sane(given_data: Data, name: str, size: int, end: bool, seed: int) -> None:
     common = {"alphabet": given_data.alphabet, "end": end, "verbose": 0}
     model: Any

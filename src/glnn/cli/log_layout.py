@@ -18,6 +18,7 @@ from glnn.cli.whole_file import write_whole
 from glnn.sequences.errors import InputError
 
 _MAGIC = b"glnnlog1"
+_MOST_MEMORY = 1 << 28
 _LENGTH = struct.Struct("<Q")
 _DAMAGED = "it is damaged or was altered; take another copy"
 
@@ -35,6 +36,8 @@ def compress_log(model: Any, cutting: Cutting, path: Path, out: Path) -> None:
             "train a model with --tokens chars to compress it"
         )
     packed = lzma.compress(rest.encode(), preset=9)
+    if len(rest.encode()) > _most_unpacked(len(packed)):
+        raise InputError(f"{path} repeats itself so much that its copy could not be told from a trap: use xz for it")
     write_whole(out, _MAGIC + _LENGTH.pack(len(packed)) + packed + model.compress(sequences))
 
 
@@ -46,13 +49,26 @@ def decompress_log(model: Any, cutting: Cutting, path: Path, out: Path) -> None:
         raise InputError(f"{path} is no compressed event log: give a file that glnn compress wrote with this model")
     try:
         (length,) = _LENGTH.unpack(content[len(_MAGIC) : head])
-        rest = lzma.decompress(content[head : head + length]).decode()
-    except (struct.error, lzma.LZMAError, UnicodeDecodeError):
+        # A few bytes of xz can unpack to gigabytes, or ask for as much memory to do so.
+        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)
+        rest = unpacker.decompress(content[head : head + length], _most_unpacked(length)).decode()
+    except (struct.error, lzma.LZMAError, UnicodeDecodeError, EOFError, OverflowError):
         raise InputError(f"{path} cannot be unpacked: {_DAMAGED}") from None
+    if not unpacker.eof:
+        raise InputError(f"{path} unpacks to more than a log would, or is cut off: {_DAMAGED}")
     activities = model.decompress(content[head + length :])
     several = hasattr(activities, "items") or (len(activities) > 0 and not isinstance(activities[0], str))
     cases = [list(case) for case in activities] if several else [list(activities)]
-    write_whole(out, put_together(rest, cutting, cases).encode())
+    try:
+        whole = put_together(rest, cutting, cases)
+    except (IndexError, KeyError, ValueError):
+        raise InputError(f"{path} does not fit together: {_DAMAGED}") from None
+    write_whole(out, whole.encode())
+
+
+def _most_unpacked(packed: int) -> int:
+    """How much xz data may unpack to: more than any log that says something, less than fills the memory."""
+    return 16_000_000 + 1000 * packed
 
 
 def taken_apart(text: str, cutting: Cutting) -> tuple[str, list[str]]:

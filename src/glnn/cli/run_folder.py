@@ -39,7 +39,8 @@ class Input:
     def found(self) -> Path:
         """Where the file is now; it must be the same."""
         for path in (Path(self.path), Path(self.given)):
-            if path.exists():
+            # Only what is a file: a device would never come to its end.
+            if path.is_file():
                 if sha256(path) != self.sha256:
                     raise InputError(f"{path} is not what it was when the run began: put the old file back")
                 return path
@@ -126,12 +127,20 @@ class RunFolder:
         for name in (RESULT, NAME, PREVIOUS, MODEL, HISTORY, CONFIG):
             (self.path / name).unlink(missing_ok=True)
 
+    def _sweep(self) -> None:
+        """Take away what a process that was killed had begun to write; under the lock nobody else is writing."""
+        for name in (MODEL, CONFIG, HISTORY, RESULT, "checkpoint.safetensors", "checkpoint.previous.safetensors"):
+            for pattern in (f".{name}.*.part", f".{name}.*.unfinished", f".{name}.new"):
+                for left in self.path.glob(pattern):
+                    left.unlink(missing_ok=True)
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other writers out; the system takes the lock away with the process, however that ends."""
         file = (self.path / LOCK).open("a+")
         try:
-            _lock(file, self.path)
+            if _lock(file, self.path):
+                self._sweep()
             yield
         finally:
             file.close()
@@ -182,20 +191,22 @@ def open_model(path: Path) -> tuple[SequenceModel, Cutting]:
 def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{path} is not JSON: it was damaged") from None
 
 
-def _lock(file: Any, path: Path) -> None:
+def _lock(file: Any, path: Path) -> bool:
+    """Lock a file; whether this system can."""
     try:
         import fcntl
     except ImportError:
         # Systems without it: two runs in one folder are then the user's own fault.
-        return
+        return False
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise InputError(f"another process is working in {path}: wait for it, or choose another folder") from None
+    return True
 
 
 def _versions() -> dict[str, Any]:

@@ -174,6 +174,7 @@ class Network(SequenceModel):
             setattr(self, name, fitted[name])
         for name, before in _LATER.items():
             setattr(self, name, fitted.get(name, before))
+        number("smoothing_", self.smoothing_, 0.0, 1.0)
         self.history_ = network_file.history_from(arrays, fitted["history_columns"], fitted["history_notes"])
         self._use(model, escape)
         return self

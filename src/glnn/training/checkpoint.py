@@ -152,12 +152,21 @@ def _read(path: Path) -> Checkpoint:
             raise ModelFileError(f"{path} was written by a glnn that records other things of a step: begin anew")
         runs = tuple(_progress(k, run, arrays) for k, run in enumerate(header["runs"]))
         return Checkpoint(runs, dict(header["about"]))
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError) as error:
+        if isinstance(error, ModelFileError):
+            raise
         raise ModelFileError(f"{path} does not fit together ({type(error).__name__}: {error})") from None
 
 
 def _progress(k: int, described: dict[str, Any], arrays: dict[str, np.ndarray]) -> Progress:
     params, best = (Params(*(arrays[f"{k}.{which}.{part}"] for part in _PARTS)) for which in ("params", "best"))
+    for one, other in zip(vars(params).values(), vars(best).values(), strict=True):
+        if one.dtype.kind != "f" or one.shape != other.shape or one.dtype != other.dtype:
+            raise KeyError("the parameters and the best ones are of different sizes")
+        if not (np.isfinite(one).all() and np.isfinite(other).all()):
+            raise KeyError("some parameters are not finite")
+    if described["generator"] is not None:
+        np.random.default_rng().bit_generator.state = described["generator"]
     history = [_info(row) for row in arrays[f"{k}.history"].tolist()]
     for place, *notes in described["notes"]:
         history[place] = replace(history[place], notes=tuple(notes))
