@@ -56,8 +56,15 @@ def settings(claim: str) -> list[Setting]:
     if claim == "lstm":
         return [Setting("anbn", "lstm", "dh", "fb", 8, 3, seed, "30s", 300) for seed in range(2)]
     if claim == "rates":
-        rows = (("rnn", "fb"), ("glnn", "fb"), ("rnn", "rms"))
-        return [Setting("music", model, "dh", metric, 16, 3, 0, "250 steps") for model, metric in rows]
+        # The last two change one method of GLNN DH+FB each, to see which of them makes it slow.
+        rows = (
+            ("rnn", "dh", "fb"),
+            ("glnn", "dh", "fb"),
+            ("rnn", "dh", "rms"),
+            ("glnn", "qdh", "fb"),
+            ("glnn", "dh", "rbpm"),
+        )
+        return [Setting("music", *row, 16, 3, 0, "250 steps") for row in rows]
     return [
         Setting(source, "rnn", "dh", "fb", 32, 3, 0, f"{factor * seconds}s")
         for source, seconds, factors in (("insertions", 54, (1, 8)), ("music", 18, (1, 18)))
