@@ -49,7 +49,7 @@ class Peer(NamedTuple):
 # Streams side by side, and how far derivatives go back: the best of a few tries of 10 seconds.
 CUTS = {"insertions": (16, 100), "music": (16, 50), "anbn": (16, 100)}
 KINDS = ("LSTM", "GRU")
-GRID = ((64, 1e-2, 0.0), (128, 3e-3, 0.5), (32, 1e-2, 0.0), (64, 3e-3, 0.3))
+GRID = ((64, 1e-2, 0.0), (128, 3e-3, 0.5), (64, 3e-3, 0.3), (32, 1e-2, 0.0))
 
 
 def grid(source: str) -> list[Peer]:
