@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -74,22 +75,37 @@ def test_wrong_input_is_told_in_one_line(glnn, arguments, told: str) -> None:
     assert code == 2 and told in error and error.count("\n") == 1
 
 
-def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process_behind(tmp_path: Path) -> None:
+@pytest.fixture
+def running(tmp_path: Path):
+    """A sweep of many settings in a group of processes of its own."""
     process = subprocess.Popen(
         [*COMMAND, *TINY, "--limit", "200", "--out", "r"],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # Where the tests run in the background, Ctrl-C is ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    yield process
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process_behind(running, tmp_path: Path) -> None:
     path = tmp_path / "r" / "table.jsonl"
     deadline = time.monotonic() + 120
     while not (path.exists() and path.stat().st_size):
-        assert time.monotonic() < deadline and process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline and running.poll() is None
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == 130 and "interrupted; all finished runs are in the file" in error
+    os.killpg(running.pid, signal.SIGINT)
+    _, error = running.communicate(timeout=60)
+    assert running.returncode == 130 and "interrupted; all finished runs are in the file" in error
     assert all(json.loads(text)["regret"] > 0 for text in path.read_text().splitlines())
     with pytest.raises(ProcessLookupError):
         # The last of them goes when it notices that the others have.
         while time.monotonic() < deadline + 60:
-            os.killpg(process.pid, 0)
+            os.killpg(running.pid, 0)
             time.sleep(0.05)
