@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest test-nojit test-bounds test-browser docs bench clean
+.PHONY: help demo test lint pytest test-nojit test-bounds test-browser docs audit bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -42,6 +42,21 @@ test-browser: $(VENV)/ready-test  ## the page in a real browser, which must be i
 
 docs: $(VENV)/ready-test  ## the documentation, into site/, warnings as errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Its own environment, so that what audits is not audited. Without a network this says so and is no error.
+AUDIT := build/audit
+audit: $(VENV)/ready-test  ## known vulnerabilities of everything that is installed here
+	@mkdir -p build
+	@test -x $(AUDIT)/bin/pip-audit || { $(PYTHON) -m venv $(AUDIT) && $(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.7,<3"; } \
+		|| { echo "Not audited: pip-audit could not be installed (no network?)"; exit 0; }; \
+	if ! test -x $(AUDIT)/bin/pip-audit; then exit 0; fi; \
+	$(AUDIT)/bin/pip-audit --skip-editable --progress-spinner off --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+		> $(AUDIT)/found.txt 2> $(AUDIT)/messages.txt; code=$$?; grep -v "could not be audited\|^Name .*Skip Reason\|^-* -*$$" $(AUDIT)/found.txt; \
+	skipped=$$(grep -c "could not be audited" $(AUDIT)/found.txt); \
+	if test $$skipped -gt 0; then echo "$$skipped packages were not found on the list and could not be audited (no network?)"; fi; \
+	if test $$code -ne 0 && ! test -s $(AUDIT)/found.txt; then \
+		echo "Not audited, the list of vulnerabilities could not be reached: $$(tail -n 1 $(AUDIT)/messages.txt | cut -c 1-200)"; \
+	else tail -n 1 $(AUDIT)/messages.txt; exit $$code; fi
 
 bench: $(VENV)/ready-bench  ## speed against plain C++ and against what people would use instead
 	$(BIN)/python benchmarks/run.py
