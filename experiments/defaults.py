@@ -100,6 +100,7 @@ def measure(run: dict[str, Any]) -> dict[str, Any]:
         record |= {"units": model.units_, "degree": model.degree_, "restarts": model.restarts_}
         record |= {"steps": model.steps_, "best_step": model.best_step_, "held_out": model.held_out_}
         record |= {"validation_bits": model.validation_bits_, "train_seconds": model.total_seconds_}
+        record["smoothing"] = model.smoothing_
     return record
 
 
@@ -134,6 +135,7 @@ def table() -> str:
             continue
         tree, network = found["ContextTree"], found["GLNN"]
         name = TITLES.get(run["data"], run["data"]) + (f", seed {run['seed']}" if run["data"] in SOURCES else "")
+        name += " †" if network.get("before_smoothing") else ""
         true = "" if tree["true_bits"] is None else f"{tree['true_bits']:,.0f}"
         starts = len(network["restarts"])
         size = f"{network['units']} units, d = {network['degree']}, {starts} start{'s' * (starts > 1)}"
