@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MODEL, CONFIG, HISTORY, RESULT, LOCK = "model.safetensors", "config.json", "history.jsonl", "result.json", ".lock"
 _FORMAT = 1
+# What is told of a result, beside its numbers.
+_TOLD = ("model", "units", "best_step", "stopped", "run", "validation_bits", "held_out")
 
 
 @dataclass(frozen=True)
@@ -83,9 +85,23 @@ class Config:
             given = {name: value for name, value in document.items() if name in names}
             given["cutting"] = Cutting(**given["cutting"])
             given["inputs"] = {name: Input(**value) for name, value in given["inputs"].items()}
-            return cls(**given)
+            found = cls(**given)
+            found._check_types()
+            return found
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{where} is no description of a run ({type(error).__name__}: {error})") from None
+
+    def _check_types(self) -> None:
+        """Refuse what is of another type than this package writes."""
+        texts = [self.model, *(text for one in self.inputs.values() for text in vars(one).values())]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("a name, path or checksum is no text")
+        if not isinstance(self.parameters, dict) or "data" not in self.inputs:
+            raise TypeError("it lacks parameters or data")
+        if not isinstance(self.save_every, int | float) or not isinstance(self.resumed, list):
+            raise TypeError("save_every is no number, or resumed no list")
+        if self.size is not None and not isinstance(self.size, dict):
+            raise TypeError("size is no table")
 
 
 class RunFolder:
@@ -114,7 +130,14 @@ class RunFolder:
 
     def result(self) -> dict[str, Any] | None:
         """What the run came to; None while it has not come to an end."""
-        return _read_json(self.result_file) if self.result_file.exists() else None
+        if not self.result_file.exists():
+            return None
+        found = _read_json(self.result_file)
+        numbers = ("steps", "parameters", "cpu_seconds", "wall_seconds")
+        whole = isinstance(found, dict) and {*numbers, *_TOLD} <= found.keys()
+        if not whole or not all(isinstance(found[name], int | float) for name in numbers):
+            raise InputError(f"{self.result_file} is not what a run came to: remove it, then glnn resume {self.path}")
+        return found  # type: ignore[no-any-return]
 
     def write_result(self, result: dict[str, Any]) -> None:
         """Write `result.json`."""

@@ -172,6 +172,10 @@ def _progress(k: int, described: dict[str, Any], arrays: dict[str, np.ndarray]) 
         history[place] = replace(history[place], notes=tuple(notes))
     if len(history) != described["step"]:
         raise KeyError(f"{described['step']} steps were done and {len(history)} are recorded")
+    if [info.step for info in history] != list(range(1, len(history) + 1)):
+        raise KeyError("the steps are not recorded one after the other")
+    if not all(np.isfinite(info.seconds) and info.seconds >= 0.0 for info in history):
+        raise KeyError("a time that was recorded is none")
     numbers: dict[str, Any] = {name: float.fromhex(described[name]) for name in _NUMBERS}
     numbers.update({name: int(described[name]) for name in _WHOLE})
     return Progress(
