@@ -57,7 +57,7 @@ def test_help_of_a_command_shows_an_example_that_its_options_allow(
 def test_commands_of_the_design_are_there() -> None:
     assert set(NAMES) == {
         "demo", "source", "train", "resume", "score", "predict", "sample", "compress", "decompress", "compare",
-        "inspect", "report", "reproduce",
+        "inspect", "report", "reproduce", "bench",
     }  # fmt: skip
 
 
