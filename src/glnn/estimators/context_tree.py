@@ -17,11 +17,13 @@ from glnn.estimators.compiling import compiling
 from glnn.estimators.parameters import choice, integer, number
 from glnn.estimators.reading import Reader
 from glnn.progress import Display
+from glnn.sequences import InputError
 from glnn.training.budget import Clock
 from glnn.training.storage import ModelFileError
 
 # One place says what is used when nothing is passed.
 _DEFAULTS = ContextTreeSettings()
+_LARGEST = 2**31 - 1
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_")
 
 
@@ -123,12 +125,15 @@ class ContextTree(SequenceModel):
 
     def _settings(self) -> ContextTreeSettings:
         limit = self.weight_limit
+        for name in ("depth", "max_nodes", "count_limit"):
+            if integer(name, getattr(self, name), 0) > _LARGEST:
+                raise InputError(f"{name} is {getattr(self, name)}: give at most {_LARGEST:,}")
         return ContextTreeSettings(
             depth=integer("depth", self.depth, 0),
             decomposition=choice("decomposition", self.decomposition, ("huffman", "balanced")),  # type: ignore[arg-type]
             estimator=choice("estimator", self.estimator, ("kt", "zero_redundancy")),  # type: ignore[arg-type]
             max_nodes=integer("max_nodes", self.max_nodes, 1),
-            weight_limit=math.inf if limit == math.inf else number("weight_limit", limit, 0.0),
+            weight_limit=math.inf if limit == math.inf else number("weight_limit", limit, 0.0, 1024.0),
             count_limit=integer("count_limit", self.count_limit, 1),
         )
 

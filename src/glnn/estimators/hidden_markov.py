@@ -181,6 +181,7 @@ class HMM(SequenceModel):
                 raise ModelFileError(f"the graph has edges outside the {states} states")
         for name in _RECORD:
             setattr(self, name, fitted[name])
+        number("smoothing_", self.smoothing_, 0.0, 1.0)
         self._use(HiddenMarkovModel.from_arrays(Reader(self.alphabet_).known, arrays), escape)
         return self
 

@@ -165,7 +165,7 @@ def _progress(k: int, described: dict[str, Any], arrays: dict[str, np.ndarray]) 
             raise KeyError("the parameters and the best ones are of different sizes")
         if not (np.isfinite(one).all() and np.isfinite(other).all()):
             raise KeyError("some parameters are not finite")
-    if described["generator"] is not None:
+    if described["generator"] is not None or described["step"] > 0:
         np.random.default_rng().bit_generator.state = described["generator"]
     history = [_info(row) for row in arrays[f"{k}.history"].tolist()]
     for place, *notes in described["notes"]:
