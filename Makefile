@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest test-nojit test-bounds test-browser docs audit bench clean
+.PHONY: help demo test lint pytest test-nojit test-bounds test-thorough test-browser docs audit bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -34,6 +34,10 @@ test-nojit: $(VENV)/ready-test  ## the small tests with the kernels as plain Pyt
 # Its own cache: kernels compiled without the check must not answer for those with it.
 test-bounds: $(VENV)/ready-test  ## the small tests with every array index checked
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/kernels-bounds $(BIN)/python -m pytest -m small || test $$? -eq 5
+
+# The same property tests with twenty times as many examples, and kernels compiled anew.
+test-thorough: $(VENV)/ready-test  ## the tests of trust, for longer
+	GLNN_THOROUGH=20 $(BIN)/python -m pytest tests/trust
 
 # `make pytest` runs this too and skips it where there is no browser; here that is an error.
 test-browser: $(VENV)/ready-test  ## the page in a real browser, which must be installed

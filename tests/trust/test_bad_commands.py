@@ -247,6 +247,11 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
             (("figures",), ""),
         ]
     ],
+    (("bench", "--models", "elman"), "elman"),
+    (("bench", "--metrics", "rpbm"), "rpbm"),
+    (("bench", "--models", ""), ""),
+    (("bench", "--steps", "0"), "--steps"),
+    (("bench", "--threads", "0"), "--threads"),
     (("trian", "text.txt"), "Did you mean 'train'?"),
 ]  # fmt: skip
 

@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 import glnn
+from tests.trust.effort import TIMES
 
 ROOT = Path(__file__).parents[2]
 TEXT = "abracadabra, " * 40
 CHANGES: list[dict[str, Any]] = [{}, {"metric": "ruop"}]
+# What has few kernels, since each takes a moment to compile.
+QUICK: dict[str, Any] = {"kind": "RNN", "metric": "plain", "validation_fraction": 0, "restarts": 1}
 
 
 def bits_of_a_training(kind: str = "GLNN", threads: int = 1, **changes: Any) -> str:
@@ -57,12 +60,13 @@ def test_a_worker_of_a_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
     assert there == [*here, here[0]]
 
 
+@pytest.mark.skipif(TIMES == 1, reason="compiles all kernels anew, half a minute: make test-thorough does it")
 def test_a_cold_cache(tmp_path: Path) -> None:
     """Kernels compiled just now, in a process of its own, do what kernels from the cache do."""
-    code = "from tests.trust.test_determinism import bits_of_a_training as f; print(f('RNN')); print(f('RNN'))"
+    code = f"from tests.trust.test_determinism import bits_of_a_training as f; print(f(**{QUICK})); print(f(**{QUICK}))"
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
     assert any((tmp_path / "kernels").rglob("*.nbc"))
-    assert done.stdout.split() == [bits_of_a_training("RNN")] * 2
+    assert done.stdout.split() == [bits_of_a_training(**QUICK)] * 2

@@ -131,10 +131,15 @@ def test_a_read_only_folder(glnn: Command, files: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read(glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Path, *_: Any, **__: Any) -> bytes:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
+    original = io.open
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    def refuse(file: Any, *arguments: Any, **options: Any) -> Any:
+        if str(file).endswith("tunes.txt"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+        return original(file, *arguments, **options)
+
+    for module in ("io", "builtins"):
+        monkeypatch.setattr(f"{module}.open", refuse)
     done = glnn(*RUN, "--budget", "3 steps", "--run", "run")
     assert (done.code, done.err) == (
         2,

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from glnn.sequences.errors import one_line
+
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _EXAMPLES = "for example '60s', '5m', '2h', '200 steps' or '1500 passes'"
 
@@ -46,22 +48,22 @@ def parse_budget(text: str | float | int | Budget) -> Budget:
     if isinstance(text, int | float) and not isinstance(text, bool):
         return Budget(seconds=_positive(float(text), text))
     if not isinstance(text, str):
-        raise ValueError(f"budget is {text!r}: give CPU seconds or a text, {_EXAMPLES}")
+        raise ValueError(f"budget is {one_line(text)}: give CPU seconds or a text, {_EXAMPLES}")
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(s|m|h|steps?|passes|pass)?\s*", text)
     if match is None:
-        raise ValueError(f"budget is {text!r}: not understood; give {_EXAMPLES}")
+        raise ValueError(f"budget is {one_line(text)}: not understood; give {_EXAMPLES}")
     amount = _positive(float(match[1]), text)
     unit = match[2] or "s"
     if unit in _UNITS:
         return Budget(seconds=amount * _UNITS[unit])
     if amount != int(amount):
-        raise ValueError(f"budget is {text!r}: a number of {unit} must be whole; give {_EXAMPLES}")
+        raise ValueError(f"budget is {one_line(text)}: a number of {unit} must be whole; give {_EXAMPLES}")
     return Budget(steps=int(amount)) if unit.startswith("step") else Budget(passes=int(amount))
 
 
 def _positive(amount: float, given: object) -> float:
     if not 0 < amount < float("inf"):
-        raise ValueError(f"budget is {given!r}: it must be positive and finite; give {_EXAMPLES}")
+        raise ValueError(f"budget is {one_line(given)}: it must be positive and finite; give {_EXAMPLES}")
     return amount
 
 
