@@ -120,6 +120,13 @@ def test_newer_formats_say_what_to_do(path: Path) -> None:
         read_model_file(path)
 
 
+@pytest.mark.parametrize("alphabet", ["abc", None, 3, []])
+def test_old_formats_that_do_not_fit_together(path: Path, alphabet: Any) -> None:
+    rewrite(path, lambda header: {**header, "format": 1, "alphabet": alphabet})
+    with pytest.raises(ModelFileError, match=r"version 1|alphabet"):
+        alphabet_from_json(read_model_file(path)[1]["alphabet"])
+
+
 @pytest.mark.parametrize("version", [0, -1, "2", 2.0, None, True])
 def test_versions_that_are_none(path: Path, version: Any) -> None:
     rewrite(path, lambda header: {**header, "format": version})

@@ -74,7 +74,10 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray]
     if written != checksum(tensors, header):
         raise ModelFileError(f"{path} has a wrong checksum: {_DAMAGED}")
     while version < FORMAT:
-        header = _UPGRADES[version](header)
+        try:
+            header = _UPGRADES[version](header)
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise ModelFileError(f"{path} is no whole file of version {version}: {_DAMAGED}") from None
         version += 1
         header["format"] = version
     return tensors, header
