@@ -141,3 +141,15 @@ def test_time_left_counts_what_settings_are_expected_to_take(tmp_path: Path) -> 
     one = stand_ins.settings(1)[0]
     assert expected_seconds(from_json({**vars(one), "budget": "54s"})) > expected_seconds(one)
     assert [told(seconds) for seconds in (12.3, 600, 36000)] == ["12 s", "10 min", "10.0 h"]
+
+
+def test_a_sweep_without_a_line_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "table.jsonl"
+    with pytest.raises(ValueError, match="no such cluster"), appending(path):
+        raise ValueError("no such cluster")
+    assert not path.exists()
+    with appending(path) as file:
+        file.append({"a": 1})
+    with appending(path):
+        pass
+    assert path.read_text() == '{"a": 1}\n'

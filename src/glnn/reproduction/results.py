@@ -58,7 +58,12 @@ def appending(path: Path) -> Iterator[Appending]:
         _alone(file, path)
         if file.tell() and not _ends_with_newline(path):
             file.write(b"\n")
-        yield Appending(file)
+        try:
+            yield Appending(file)
+        finally:
+            # A sweep that failed before its first line leaves nothing behind.
+            if not file.tell():
+                path.unlink(missing_ok=True)
 
 
 def _alone(file: BinaryIO, path: Path) -> None:
