@@ -43,6 +43,12 @@ def test_exp_at_its_ends_is_held_and_stays_finite() -> None:
     assert 0.0 < low < 1e-300 and 1e300 < high < np.inf
 
 
+def test_single_precision_is_taken_as_it_is() -> None:
+    for x in np.array([-3.7, 0.1, 20.3], np.float32):
+        assert exp(x) == pytest.approx(np.exp(np.float64(x)), rel=4e-16)
+        assert tanh(x) == pytest.approx(np.tanh(np.float64(x)), rel=1e-15)
+
+
 def test_tanh() -> None:
     x = np.concatenate([spread(20.0), EXTREMES])
     found = values(tanh, x)

@@ -22,7 +22,8 @@ _SHIFTER = 6755399441055744.0
 @kernel(CONTRACT)
 def exp(x: float) -> float:
     """e to the power x, with x held inside [-708, 709]."""
-    x = min(max(x, -708.0), 709.0)
+    # Also of a float32: the shift needs every bit of a double.
+    x = min(max(np.float64(x), -708.0), 709.0)
     shifted = x * _LOG2_E + _SHIFTER
     k = shifted - _SHIFTER
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW
