@@ -27,6 +27,8 @@ from glnn.sources import Sample, Source, get
 
 FIXED = ("insertions", "music")
 POINTS = 60
+# A score of the validation data costs about a third of a step.
+VALIDATE_EVERY = 3
 _WARM_UP_SYMBOLS = 400
 
 
@@ -87,7 +89,9 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
     progress = trainer.run(setting.budget)
     third = Validation(trainer.model, sequences.encoded(sequences.third)).score(progress.best)
     history = progress.history
-    points = thinned(len(history), POINTS, progress.best_step - 1)
+    scored = [info for info in history if info.validation is not None]
+    best = next((place for place, info in enumerate(scored) if info.step == progress.best_step), 0)
+    points = [scored[place] for place in thinned(len(scored), POINTS, best)]
     return {
         "regret": excess(progress.best_score, sequences.valid),
         "third_regret": excess(third, sequences.third),
@@ -98,13 +102,14 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
         "best_seconds": round(history[progress.best_step - 1].seconds, 3) if progress.best_step else None,
         "cpu_seconds": round(progress.seconds, 3),
         "stopped": progress.reason,
+        "validate_every": VALIDATE_EVERY,
         "true_bits": {
             "train": round(sequences.train.bits, 2),
             "valid": round(sequences.valid.bits, 2),
             "third": round(sequences.third.bits, 2),
         },
         "last_train_bits": bits(history[-1].log_likelihood) if history else None,
-        "last_valid_bits": bits(history[-1].validation) if history else None,
+        "last_valid_bits": bits(scored[-1].validation) if scored else None,
         "writing_rate": progress.writing_rate,
         "transition_rate": progress.transition_rate,
         "conditioning": finite(max((info.conditioning for info in history), default=0.0)),
@@ -113,16 +118,16 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
         "resting": sum(info.resting for info in history),
         "parameters": sum(np.size(part) for part in (progress.best.w, progress.best.theta, progress.best.V0)),
         "trajectory": {
-            "seconds": [round(history[k].seconds, 3) for k in points],
-            "steps": [history[k].step for k in points],
-            "train_bits": [bits(history[k].log_likelihood) for k in points],
-            "valid_bits": [bits(history[k].validation) for k in points],
+            "seconds": [round(info.seconds, 3) for info in points],
+            "steps": [info.step for info in points],
+            "train_bits": [bits(info.log_likelihood) for info in points],
+            "valid_bits": [bits(info.validation) for info in points],
         },
     }
 
 
-def new_trainer(setting: Setting, sequences: Sequences) -> Any:
-    """A trainer at its start, its kernels compiled."""
+def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) -> Any:
+    """A trainer at its start, its kernels compiled; `validated` says whether it scores the validation sequence."""
     from glnn.estimators.compiling import compiling
     from glnn.models import MODELS
     from glnn.network import random_graph
@@ -136,12 +141,13 @@ def new_trainer(setting: Setting, sequences: Sequences) -> Any:
     counts = np.bincount(train.codes, minlength=symbols).astype(float)
     predicted = np.bincount(train.codes[train.mask], minlength=symbols).astype(float)
     params = model.initial(predicted, counts, generator)
-    options = Settings(metric=setting.metric, output_metric=setting.output_metric, threads=1)
+    options = Settings(setting.metric, setting.output_metric, validate_every=VALIDATE_EVERY)
     few = sequences.source.encode(sequences.train.text[:_WARM_UP_SYMBOLS])
     # Outside the budget; processes that compile at once would spoil the cache, so they wait for each other.
     with compiling(Display(0)):
         Trainer(model, few, params, options, Validation(model, few)).step()
-    return Trainer(model, train, params, options, Validation(model, valid), random_state=setting.seed)
+    validation = Validation(model, valid) if validated else None
+    return Trainer(model, train, params, options, validation, random_state=setting.seed)
 
 
 def warm_up(setting: Setting) -> dict[str, Any]:

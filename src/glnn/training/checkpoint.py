@@ -116,9 +116,7 @@ class RecordedTrainer(Trainer):
         progress, info = self.progress, recorded.history[self.progress.step]
         progress.step, progress.passes, progress.seconds = info.step, info.passes, info.seconds
         progress.history.append(info)
-        score = info.log_likelihood if info.validation is None else info.validation
-        if score > progress.best_score or (self._batched and self.validation is None):
-            progress.best_score, progress.best_step = score, info.step
+        self._is_best(info.log_likelihood if self.validation is None else info.validation, info.step)
         # Parameters are known where the record ends, and the best ones from the step on that found them.
         if progress.best_step == recorded.best_step:
             progress.best = recorded.best

@@ -33,6 +33,8 @@ class Settings:
     batch_size: int | None = None
     sequence_weights: SequenceWeights = "length"
     patience: int | None = None
+    validate_every: int = 1
+    """Validation data are scored at the first step and then at every so-manieth."""
     threads: int = 1
     memory: int = DEFAULT_MEMORY
     precision: Precision = "float64"
@@ -51,6 +53,8 @@ class Settings:
             raise ValueError(f"batch_size is {self.batch_size}: at least one sequence a batch is needed")
         if self.patience is not None and self.patience < 1:
             raise ValueError(f"patience is {self.patience}: at least 1 step is needed")
+        if self.validate_every < 1:
+            raise ValueError(f"validate_every is {self.validate_every}: at least 1 step is needed")
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class StepInfo:
     log_likelihood: float
     """Of the training data (or batch) after the step, natural logarithm."""
     validation: float | None
-    """Regularised log-likelihood of the validation data, natural logarithm."""
+    """Regularised log-likelihood of the validation data, natural logarithm; None where it was not scored."""
     writing_rate: float
     transition_rate: float
     """The rates that were used (0: the group rested)."""
@@ -193,7 +197,7 @@ class Trainer:
         passes = progress.passes + (writing.used > 0) + (transition.used > 0)
         seconds = clock.seconds
         with clock.paused():
-            score = self._validate(current)
+            score = self._score(current)
             info = StepInfo(
                 step=progress.step + 1,
                 log_likelihood=current.log_likelihood,
@@ -218,9 +222,8 @@ class Trainer:
             progress.seconds = seconds
             progress.generator = self.generator.bit_generator.state
             progress.history.append(info)
-            # Likelihoods of different batches say nothing about which parameters are better: the last ones are kept.
-            if score > progress.best_score or (self._batched and self.validation is None):
-                progress.best, progress.best_score, progress.best_step = current.params, score, info.step
+            if self._is_best(score, info.step):
+                progress.best = current.params
         return info
 
     def _engine_for(self, corpus: Corpus) -> Engine:
@@ -278,10 +281,25 @@ class Trainer:
             outcome.used * float(np.hypot(np.linalg.norm(step), np.linalg.norm(start_step))),
         )
 
-    def _validate(self, current: Forward) -> float:
-        """The validation score, or the training likelihood where there is nothing to validate on."""
+    def _is_best(self, score: float | None, step: int) -> bool:
+        """Note the score of a step; whether its parameters are to be kept."""
+        if score is None:
+            return False
+        # Likelihoods of different batches say nothing about which parameters are better: the last ones are kept.
+        best = score > self.progress.best_score or (self._batched and self.validation is None)
+        if best:
+            self.progress.best_score, self.progress.best_step = score, step
+        return best
+
+    def _score(self, current: Forward) -> float | None:
+        """What chooses the best parameters: the validation score, None at steps that leave it out.
+
+        Where there is nothing to validate on it is the likelihood of the training data.
+        """
         if self.validation is None:
             return current.log_likelihood
+        if self.progress.step % self.settings.validate_every:
+            return None
         state = current.state
         if self._batched and self.validation.continues:
             # It goes on behind the last of all sequences, which need not be in this batch.
