@@ -117,7 +117,10 @@ def add_full(
     symbol_modulus: np.ndarray,
     symbol_cross: np.ndarray,
 ) -> None:
-    """G_k += Σ r_k B_j and M_kk' += Σ r_k r_k' m_j, two by four entries at a time so that loads are shared."""
+    """G_k += Σ r_k B_j and M_kk' += Σ r_k r_k' m_j, two by four entries at a time so that loads are shared.
+
+    The first column of a block, that of its constant, is the sum of the scaled signals themselves.
+    """
     E, U = ptr[-1], ptr.size - 1
     widest = 0
     for j in range(U):
@@ -135,6 +138,7 @@ def add_full(
             gather(m, order, s, n, m_rows)
             for j in range(U):
                 k0, K = ptr[j], ptr[j + 1] - ptr[j]
+                corner = square_ptr[j] if shared else square_ptr[y * U + j]
                 b, c = b_rows[j, :n], m_rows[j, :n]
                 for k in range(K):
                     r, out = rows[rows_of[k0 + k], :n], scaled[k]
@@ -145,17 +149,17 @@ def add_full(
                         first += r[t] * b[t]
                         third += weighted
                     gradient[base + k0 + k] += first
+                    matrices[corner + k * K] += third
                     if shared:
                         symbol_cross[y, k0 + k] += third
                         if k == 0:
                             symbol_gradient[y, j] += first
                             symbol_modulus[y, j] += third
-                corner = square_ptr[j] if shared else square_ptr[y * U + j]
-                for k in range(0, K, 2):
+                for k in range(1, K, 2):
                     # Past the last row it is taken again, and what comes of it is left out.
                     k1 = min(k + 1, K - 1)
                     x0, x1 = scaled[k, :n], scaled[k1, :n]
-                    for q in range(0, k + 1, 4):
+                    for q in range(1, k1 + 1, 4):
                         y0 = rows[rows_of[k0 + q], :n]
                         y1 = rows[rows_of[k0 + min(q + 1, K - 1)], :n]
                         y2 = rows[rows_of[k0 + min(q + 2, K - 1)], :n]

@@ -43,6 +43,13 @@ def _slope(a: np.ndarray, activation: int, slope: np.ndarray) -> None:
 
 
 @kernel(CONTRACT, inline="always")
+def _copy(source: np.ndarray, out: np.ndarray) -> None:
+    """A plain loop: the assignment of an array looks for overlaps first, which takes longer than a short copy."""
+    for j in range(source.size):
+        out[j] = source[j]
+
+
+@kernel(CONTRACT, inline="always")
 def _add_product(D: np.ndarray, a: np.ndarray, out: np.ndarray) -> None:
     """out_j += Σ_i a_i D_ij, four rows at a time."""
     N = a.size
@@ -84,7 +91,6 @@ def forward_dense(
 ) -> None:
     """Fill the activities a[t]; `V` holds the state before the first position and, after, behind the last."""
     N = V.size
-    following = np.empty_like(V)
     for t in range(x.size):
         if first[t]:
             V[:] = V0
@@ -92,9 +98,8 @@ def forward_dense(
         _activate(V, activation, now)
         row = bias[x[t]]
         for j in range(N):
-            following[j] = leak * V[j] + row[j]
-        _add_product(D[group[x[t]]], now, following)
-        V[:] = following
+            V[j] = leak * V[j] + row[j]
+        _add_product(D[group[x[t]]], now, V)
 
 
 @kernel(CONTRACT)
@@ -153,7 +158,7 @@ def backward_dense(
     p = predicted.size - 1
     start = B_start.shape[0] - 1
     for t in range(x.size - 1, -1, -1):
-        B_next[t] = B
+        _copy(B, B_next[t])
         _slope(a[t], activation, slope)
         if p >= 0 and predicted[p] == t:
             gathered[:] = error[p]
@@ -193,7 +198,7 @@ def backward_sparse(
     p = predicted.size - 1
     start = B_start.shape[0] - 1
     for t in range(x.size - 1, -1, -1):
-        B_next[t] = B
+        _copy(B, B_next[t])
         _slope(a[t], activation, slope)
         _sum_over_edges(ptr, ends, tau[group[x[t]]], B, gathered)
         if p >= 0 and predicted[p] == t:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glnn.models.recurrence import _slope
+from glnn.models.recurrence import _copy, _slope
 from glnn.numeric.kernel import CONTRACT, kernel
 
 
@@ -59,8 +59,8 @@ def both_sparse(
     p = predicted.size - 1
     start = B_start.shape[0] - 1
     for t in range(x.size - 1, -1, -1):
-        B_next[t] = B
-        m_next[t] = m
+        _copy(B, B_next[t])
+        _copy(m, m_next[t])
         _slope(a[t], activation, slope)
         g = group[x[t]]
         weight = D[g]
@@ -114,12 +114,12 @@ def both_dense(
     start = B_start.shape[0] - 1
     whole = N - N % 2
     for t in range(x.size - 1, -1, -1):
-        B_next[t] = B
-        m_next[t] = m
+        _copy(B, B_next[t])
+        _copy(m, m_next[t])
         _slope(a[t], activation, slope)
         if p >= 0 and predicted[p] == t:
-            gathered[:] = error[p]
-            spread[:] = variance[p]
+            _copy(error[p], gathered)
+            _copy(variance[p], spread)
             p -= 1
         else:
             gathered[:] = 0.0

@@ -85,9 +85,9 @@ class Engine:
             raise ValueError(f"the data are vectors and the model {model.name} reads symbols: use a vector model")
         kind = VectorLayout if signals.symbols == "vector" else Layout
         self.layout = kind(signals.ptr, signals.rows, len(corpus.frequencies), signals.symbols == "gate")
-        # A step holds two passes, the current one and its trial.
-        # and the output's terms of the latter.
-        self._keep = corpus.length * (model.trace_width + model.units) * self._dtype.itemsize * 2 <= memory
+        # A step holds two passes, the current one and its trial, and two terms of the output where it predicts.
+        numbers = 2 * (corpus.length * model.trace_width + corpus.predicted * model.units)
+        self._keep = numbers * self._dtype.itemsize <= memory
         self._space = Workspace()
         self._terms: _OutputTerms | None = None
 
