@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from glnn.reproduction import xor
 from glnn.reproduction.baselines import run_baseline
 from glnn.reproduction.running import (
     commit,
@@ -61,7 +62,8 @@ def test_a_budget_of_seconds_is_repeated_by_its_steps() -> None:
 
 def test_the_trajectory_is_that_of_the_steps_and_its_least_is_the_regret(line) -> None:
     path = line["trajectory"]
-    assert path["steps"] == [1, 2, 3, 4] and path["seconds"] == sorted(path["seconds"])
+    assert line["validate_every"] == 3
+    assert path["steps"] == [1, 4] and path["seconds"] == sorted(path["seconds"])
     assert min(path["valid_bits"]) - line["true_bits"]["valid"] == pytest.approx(line["regret"], abs=0.02)
     assert path["train_bits"] == sorted(path["train_bits"], reverse=True)
 
@@ -107,6 +109,14 @@ def test_success_is_the_first_point_under_one_per_cent() -> None:
     assert success_passes([at(0, 0.5)]) is None
     lines = [{"success_passes": value} for value in (None, 1500, 1520, 2000)]
     assert (successes(lines, 1500), successes(lines, 2000)) == (1, 3)
+
+
+def test_a_run_of_distant_xor_ends_soon_after_its_success(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every error counts as success here: the first point is one, and the run ends as many passes later."""
+    monkeypatch.setattr(xor, "SUCCESS", 1.1)
+    monkeypatch.setattr(xor, "PASSES_AFTER_SUCCESS", 4)
+    line = run_setting(xor_settings(40, 1, 30)[0])
+    assert line["success_passes"] == 0 and line["stopped"] == "success" and 4 <= line["passes"] < 8
 
 
 def test_distant_xor_is_measured_against_passes() -> None:

@@ -178,3 +178,21 @@ def test_scores_that_are_not_finite_are_never_the_best() -> None:
     trainer = Trainer(case.model, case.data, case.params, Settings(), Scripted([-np.inf, -3.0, -np.inf]))
     progress = trainer.run("3 steps")
     assert (progress.best_step, progress.best_score) == (2, -3.0)
+
+
+def test_validation_is_scored_at_the_first_step_and_every_so_many() -> None:
+    """The same steps, and the best of those that were scored."""
+    case = problem("glnn", lengths=(40,))
+    every, some = (
+        Trainer(case.model, case.data, case.params, Settings(validate_every=k), Validation(case.model, case.data)).run(
+            "8 steps"
+        )
+        for k in (1, 3)
+    )
+    assert [info.log_likelihood for info in some.history] == [info.log_likelihood for info in every.history]
+    expected = [info.validation if info.step in (1, 4, 7) else None for info in every.history]
+    assert [info.validation for info in some.history] == expected
+    scores = {info.step: info.validation for info in some.history if info.validation is not None}
+    assert some.best_step == max(scores, key=scores.__getitem__) and some.best_score == scores[some.best_step]
+    with pytest.raises(ValueError, match="validate_every is 0"):
+        Settings(validate_every=0)
