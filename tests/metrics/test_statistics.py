@@ -51,7 +51,7 @@ def accumulate(shape: Layout, terms: Terms, parts: list[Stretch], threads: int =
         else:
             order = np.argsort(x, kind="stable").astype(np.int32)
             groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=SYMBOLS))])
-        accumulator.add(signals, B, None if terms == "gradient" else m, order, groups, run)
+        run(accumulator.jobs(signals, B, None if terms == "gradient" else m, order, groups))
     return accumulator.result()
 
 

@@ -6,10 +6,10 @@ in chunks that fit the cache, in which each signal is one contiguous row, so tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -135,18 +135,12 @@ class Accumulator:
         self._symbol_modulus = np.zeros((A, U))
         self._symbol_cross = np.zeros((A, E if terms == "full" else 0))
 
-    def add(
-        self,
-        signals: np.ndarray,
-        B: np.ndarray,
-        m: np.ndarray | None,
-        order: np.ndarray,
-        groups: np.ndarray,
-        run: Callable[[Sequence[Callable[[], None]]], Any],
-    ) -> None:
-        """Add a stretch: signals (S, R), `B` and `m` (S, units); `order` are its times sorted by symbol, from `groups`.
+    def jobs(
+        self, signals: np.ndarray, B: np.ndarray, m: np.ndarray | None, order: np.ndarray, groups: np.ndarray
+    ) -> list[Callable[[], None]]:
+        """Jobs that add a stretch: signals (S, R), `B` and `m` (S, units); `order`, `groups`: times sorted by symbol.
 
-        `run` executes a list of jobs that write to places of their own, in any order.
+        They write to places of their own, so that they can run in any order, but before those of the next stretch.
         """
         m = B if m is None else m
         cuts = np.searchsorted(groups, np.linspace(0, groups[-1], _JOBS + 1))
@@ -157,7 +151,7 @@ class Accumulator:
             if low < high:
                 copy = 0 if self.layout.gated else k
                 jobs.append(self._job(signals, B, m, order, groups, low, high, copy))
-        run(jobs)
+        return jobs
 
     def _job(
         self,

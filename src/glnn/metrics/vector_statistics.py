@@ -7,9 +7,8 @@ the blocks per symbol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -58,16 +57,10 @@ class VectorAccumulator:
         self._cross = np.zeros(size if terms == "quasi" else 0)
         self._matrices = np.zeros(self._square_ptr[-1] if terms == "full" else 0)
 
-    def add(
-        self,
-        signals: np.ndarray,
-        B: np.ndarray,
-        m: np.ndarray | None,
-        order: np.ndarray,
-        groups: np.ndarray,
-        run: Callable[[Sequence[Callable[[], None]]], Any],
-    ) -> None:
-        """Add a stretch: signals (S, N + K), `B` and `m` (S, units); the order of time is the only one."""
+    def jobs(
+        self, signals: np.ndarray, B: np.ndarray, m: np.ndarray | None, order: np.ndarray, groups: np.ndarray
+    ) -> list[Callable[[], None]]:
+        """Jobs that add a stretch: signals (S, N + K), `B` and `m` (S, units); the order of time is the only one."""
         layout, K = self.layout, self.layout.symbols
         rows = np.ones((signals.shape[1] + 1, len(signals)))
         rows[1:] = signals.T
@@ -83,7 +76,7 @@ class VectorAccumulator:
             else:
                 sums = (self._block_ptr, self._gradient, self._diagonal, self._cross)
                 jobs.append(partial(add_quasi, *common, *units, *sums))
-        run(jobs)
+        return jobs
 
     def result(self) -> Statistics:
         """The sums so far, in the flat order of the parameters."""

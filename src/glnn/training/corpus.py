@@ -66,8 +66,11 @@ class Corpus:
 
 
 def stretch_length(units: int) -> int:
-    """Positions in a stretch: long enough for dot products over one symbol's times, some tens of MB an array."""
-    return max(4096, min(65536, 1 << (22 - max(units, 1).bit_length() + 1)))
+    """Positions in a stretch: long enough for dot products over one symbol's times, at most some tens of MB an array.
+
+    Short enough, too, that there are several: one thread walks over a stretch while others add up the one before.
+    """
+    return max(4096, min(16384, 1 << (22 - max(units, 1).bit_length() + 1)))
 
 
 def prepare(data: Encoded, length: int, weights: SequenceWeights = "length") -> Corpus:

@@ -1,7 +1,8 @@
 """Passes over the data: forward with its likelihood, statistics of w, backward with statistics of the transitions.
 
-Works stretch by stretch. Activities are kept while they fit the memory budget; otherwise only the state at the
-beginning of each stretch is, and they are computed again from there, to the same bits.
+Works stretch by stretch: a recurrence is sequential and has a thread of its own, while the others do what the stretch
+before it is wanted for. Activities are kept while they fit the memory budget; otherwise only the state at the beginning
+of each stretch is, and they are computed again from there, to the same bits.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from glnn.models import Evidence, Flow, Model, Params
 from glnn.numeric.scratch import Workspace
 from glnn.output import softmax
 from glnn.training.corpus import Corpus, Stretch
-from glnn.training.parallel import Workers
+from glnn.training.parallel import Started, Workers, one_behind
 
 Precision = Literal["float64", "float32"]
 DEFAULT_MEMORY = 1 << 29
-_ROWS_PER_JOB = 8192
+_ROWS_PER_JOB = 4096
+
+_Written = tuple[softmax.WritingStatistics, float]
 
 
 @dataclass(frozen=True)
@@ -98,20 +101,24 @@ class Engine:
         state = model.begin(params.V0)
         checkpoints = np.empty((len(stretches), state.size)) if reuse is None else reuse.checkpoints
         traces: list[np.ndarray | None] = [None] * len(stretches) if reuse is None else reuse.traces
-        total, writing = 0.0, None
-        for k, stretch in enumerate(stretches):
-            checkpoints[k] = state
-            trace = traces[k]
-            if trace is None:
-                trace = self._trace_for(stretch)
-                traces[k] = trace if self._keep else None
-            model.forward(weights, params.V0, stretch.x, stretch.first, state, trace)
-            # Most trials are accepted, and the next thing wanted is then the statistics of w at the same outputs.
-            part, value = self._written(stretch, trace, params.w)
-            writing = part if writing is None else writing + part
-            total += value
+        total, writing = 0.0, softmax.no_statistics(model.units, params.w.shape[1])
+
+        def walked() -> Iterator[tuple[Stretch, np.ndarray, np.ndarray, Started[_Written]]]:
+            for k, stretch in enumerate(stretches):
+                checkpoints[k] = state
+                trace = traces[k]
+                if trace is None:
+                    trace = self._trace_for(stretch, k)
+                    traces[k] = trace if self._keep else None
+                model.forward(weights, params.V0, stretch.x, stretch.first, state, trace)
+                # Most trials are accepted, and the next thing wanted is then the statistics of w at the same outputs.
+                yield stretch, trace, state.copy(), self.workers.start(self._writing_jobs(stretch, trace, params.w))
+
+        for stretch, trace, behind, started in one_behind(walked()):
+            for part, value in started.results():
+                writing, total = writing + part, total + value
             if not np.isfinite(total):
-                failure = _born_forwards(stretch, trace, state)
+                failure = _born_forwards(stretch, trace, behind)
                 return Forward(params, weights, checkpoints, traces, state, -np.inf, failure)
         return Forward(params, weights, checkpoints, traces, state, total, writing=writing)
 
@@ -133,13 +140,13 @@ class Engine:
         return total if np.isfinite(total) else -np.inf
 
     def walk(self, current: Forward, backwards: bool = False) -> Iterator[tuple[Stretch, np.ndarray]]:
-        """Every stretch with its trace, kept or computed again (then valid until the next one)."""
+        """Every stretch with its trace, kept or computed again (then valid until the next but one)."""
         indices = range(len(self.corpus.stretches))
         for k in reversed(indices) if backwards else indices:
             stretch = self.corpus.stretches[k]
             trace = current.traces[k]
             if trace is None:
-                trace = self._trace_for(stretch)
+                trace = self._trace_for(stretch, k)
                 state = current.checkpoints[k].copy()
                 self.model.forward(current.weights, current.params.V0, stretch.x, stretch.first, state, trace)
             yield stretch, trace
@@ -148,11 +155,14 @@ class Engine:
         """W, h_ii and h_0i, summed over all predicted positions."""
         if current.writing is not None:
             return current.writing
-        total: softmax.WritingStatistics | None = None
-        for stretch, trace in self.walk(current):
-            part, _ = self._written(stretch, trace, current.params.w)
-            total = part if total is None else total + part
-        assert total is not None
+        total = softmax.no_statistics(self.model.units, current.params.w.shape[1])
+        walked = (
+            self.workers.start(self._writing_jobs(stretch, trace, current.params.w))
+            for stretch, trace in self.walk(current)
+        )
+        for started in one_behind(walked):
+            for part, _ in started.results():
+                total = total + part
         return total
 
     def derivatives(self, current: Forward, method: TransitionMethod) -> Derivatives:
@@ -165,15 +175,17 @@ class Engine:
         backpropagated = method.modulus == "backpropagated"
         failure: NotFinite | None = None
         terms = self._terms if self._terms is not None and self._terms.belongs_to(current, method) else None
+        adding: Started[None] | None = None
         for k, (stretch, trace) in enumerate(self.walk(current, backwards=True)):
             if terms is not None:
                 given = terms.evidence[-1 - k]
             else:
                 given, _ = self._evidence(stretch, trace, current.params.w, backpropagated)
             n, begun = len(stretch.x), len(stretch.start_weight)
-            B, B_start = self._array("B", n, units), np.zeros((begun, starts))
+            # Two arrays in turn: the stretch before may still be added up.
+            B, B_start = self._array(f"B{k % 2}", n, units), np.zeros((begun, starts))
+            m, m_start = self._array(f"m{k % 2}", n, units), np.zeros((begun, starts))
             if backpropagated:
-                m, m_start = self._array("m", n, units), np.zeros((begun, starts))
                 of_B, of_m = Flow(carried_B, B, B_start), Flow(carried_m, m, m_start)
                 model.backward_with_modulus(weights, trace, given, of_B, of_m)
             else:
@@ -183,17 +195,22 @@ class Engine:
             if failure is None and backpropagated:
                 failure = _born_backwards("the modulus m", stretch, m, m_start, carried_m)
             if method.modulus == "outer":
-                m = np.square(B, out=self._array("m", n, units))
-                m_start = np.square(B_start)
+                np.square(B, out=m)
+                np.square(B_start, out=m_start)
                 if stretch.sequence_weight is not None:
                     # B has its sequence's weight c already; the metric wants c B², not c² B².
                     m /= stretch.sequence_weight[:, None]
                     m_start /= stretch.start_weight[:, None]
             modulus = None if method.modulus is None else m
-            accumulator.add(model.incoming(trace), B, modulus, stretch.order, stretch.groups, self.workers.run)
+            if adding is not None:
+                adding.results()
+            jobs = accumulator.jobs(model.incoming(trace), B, modulus, stretch.order, stretch.groups)
+            adding = self.workers.start(jobs)
             start_gradient += B_start.sum(axis=0)
             if method.modulus is not None:
                 start_modulus += m_start.sum(axis=0)
+        if adding is not None:
+            adding.results()
         return Derivatives(accumulator.result(), start_gradient, start_modulus, failure)
 
     def log_likelihoods(self, params: Params, state: np.ndarray | None = None) -> np.ndarray:
@@ -201,26 +218,28 @@ class Engine:
         model = self.model
         weights = model.weights(params.theta)
         state = model.begin(params.V0 if state is None else state)
-        out = []
-        for k, stretch in enumerate(self.corpus.stretches):
-            trace = self._trace_for(stretch)
-            first = stretch.first
-            if k == 0:
-                # The given state stands in for the start state of the first sequence only.
-                first = first.copy()
-                first[0] = False
-            model.forward(weights, params.V0, stretch.x, first, state, trace)
-            jobs = [
-                lambda a=a, y=y: softmax.symbol_log_likelihoods(a, y, params.w)  # type: ignore[misc]
-                for a, y, _ in self._parts(stretch, trace)
-            ]
-            out.extend(self.workers.run(jobs))
-        return np.concatenate(out)
 
-    def _trace_for(self, stretch: Stretch) -> np.ndarray:
+        def walked() -> Iterator[Started[np.ndarray]]:
+            for k, stretch in enumerate(self.corpus.stretches):
+                trace = self._trace_for(stretch, k)
+                first = stretch.first
+                if k == 0:
+                    # The given state stands in for the start state of the first sequence only.
+                    first = first.copy()
+                    first[0] = False
+                model.forward(weights, params.V0, stretch.x, first, state, trace)
+                jobs = [
+                    lambda a=a, y=y: softmax.symbol_log_likelihoods(a, y, params.w)  # type: ignore[misc]
+                    for a, y, _ in self._parts(stretch, trace)
+                ]
+                yield self.workers.start(jobs)
+
+        return np.concatenate([part for started in one_behind(walked()) for part in started.results()])
+
+    def _trace_for(self, stretch: Stretch, k: int) -> np.ndarray:
         if self._keep:
             return np.empty((len(stretch.x), self.model.trace_width), self._dtype)
-        return self._array("trace", len(stretch.x), self.model.trace_width)
+        return self._array(f"trace{k % 2}", len(stretch.x), self.model.trace_width)
 
     def _array(self, name: str, *shape: int) -> np.ndarray:
         return self._space.array(name, *shape, dtype=self._dtype)
@@ -234,16 +253,12 @@ class Engine:
             rows = slice(start, start + _ROWS_PER_JOB)
             yield a[rows], stretch.y[rows], stretch.weight[rows]
 
-    def _written(self, stretch: Stretch, trace: np.ndarray, w: np.ndarray) -> tuple[softmax.WritingStatistics, float]:
-        """The statistics of w and the log-likelihood of a stretch."""
-        jobs = [
+    def _writing_jobs(self, stretch: Stretch, trace: np.ndarray, w: np.ndarray) -> list[Callable[[], _Written]]:
+        """Jobs that give the statistics of w and the log-likelihood of the parts of a stretch."""
+        return [
             lambda a=a, y=y, weight=weight: softmax.writing_statistics(a, y, weight, w)  # type: ignore[misc]
             for a, y, weight in self._parts(stretch, trace)
         ]
-        statistics, total = softmax.no_statistics(self.model.units, w.shape[1]), 0.0
-        for part, value in self.workers.run(jobs):
-            statistics, total = statistics + part, total + value
-        return statistics, total
 
     def _evidence(
         self, stretch: Stretch, trace: np.ndarray, w: np.ndarray, with_variance: bool, name: str = ""

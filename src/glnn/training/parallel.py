@@ -6,37 +6,80 @@ would make a sum depend on their number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
+from itertools import count
+from typing import Generic, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
+
+
+class Started(Generic[Result]):
+    """Jobs that others may have begun; whoever wants the results helps until all are done."""
+
+    def __init__(self, jobs: Sequence[Callable[[], Result]]) -> None:
+        self._jobs, self._next = jobs, count()
+        self._results: dict[int, Result] = {}
+        self._helpers: list[Future[None]] = []
+
+    def help(self) -> None:
+        """Take one job after the other, until none is left to begin."""
+        # Counting is one step of the interpreter: no number is given out twice.
+        while (k := next(self._next)) < len(self._jobs):
+            self._results[k] = self._jobs[k]()
+
+    def results(self) -> list[Result]:
+        """The results in the order of the jobs."""
+        self.help()
+        for helper in self._helpers:
+            helper.result()
+        return [self._results[k] for k in range(len(self._jobs))]
 
 
 class Workers:
-    """Runs lists of jobs on `threads` threads."""
+    """Runs lists of jobs on `threads` threads, the calling one included."""
 
     def __init__(self, threads: int = 1) -> None:
         if threads < 1:
             raise ValueError(f"threads is {threads}: at least 1 is needed")
         self.threads = threads
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def start(self, jobs: Sequence[Callable[[], Result]]) -> Started[Result]:
+        """Let the other threads begin; where there are none, all is done at once."""
+        started = Started(jobs)
+        if self._pool is None:
+            started.help()
+        else:
+            helpers = min(self.threads - 1, len(jobs))
+            started._helpers = [self._pool.submit(started.help) for _ in range(helpers)]
+        return started
 
     def run(self, jobs: Sequence[Callable[[], Result]]) -> list[Result]:
         """The results in the order of the jobs."""
         if self._pool is None or len(jobs) < 2:
             return [job() for job in jobs]
-        return [future.result() for future in [self._pool.submit(job) for job in jobs]]
+        return self.start(jobs).results()
 
     def __getstate__(self) -> dict[str, int]:
         return {"threads": self.threads}
 
     def __setstate__(self, state: dict[str, int]) -> None:
         self.__init__(state["threads"])  # type: ignore[misc]
+
+
+def one_behind(items: Iterable[Item]) -> Iterator[Item]:
+    """Each item, but only when the one after it is there: what was started for it goes on in the meantime."""
+    waiting: list[Item] = []
+    for item in items:
+        yield from waiting
+        waiting = [item]
+    yield from waiting
 
 
 @contextmanager
