@@ -4,42 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from benchmarks.growth import described
 from benchmarks.records import FIGURES, Record
+from glnn.reproduction.drawing import (
+    AMBER,
+    BLUE,
+    RED,
+    SOFT,
+    named_at_the_right,
+    plain_ticks,
+    saved,
+    styled,
+    without_clutter,
+)
 
-INK, SOFT, FAINT = "#1f2430", "#6b7280", "#d7dae0"
-STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "axes.edgecolor": SOFT,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.8,
-    "text.color": INK,
-    "xtick.color": SOFT,
-    "ytick.color": SOFT,
-    "svg.hashsalt": "glnn",
-    "svg.fonttype": "path",
-}
-METRICS = {"rbpm": ("RBPM", "#c0392b"), "qdrbpm": ("QDRBPM", "#1f77b4")}
-MODELS = {"GLNN": "#c0392b", "LSTM": "#1f77b4", "GRU": "#e08e0b"}
+METRICS = {"rbpm": ("RBPM", RED), "qdrbpm": ("QDRBPM", BLUE)}
+MODELS = {"GLNN": RED, "LSTM": BLUE, "GRU": AMBER}
 SUBJECTS = {"T": "T, symbols", "N": "N, units", "d": "d, edges from each unit", "A": "A, letters"}
 TITLES = {"insertions": "Insertions", "music": "Music", "anbn": "aⁿbⁿ"}
 
 
 def draw_growth(record: Record, folder: Path = FIGURES) -> list[Path]:
     """Cost against T, N, d and A on logarithmic axes, and against d on plain ones."""
-    with plt.rc_context(STYLE):
+    with styled():
         figure, panels = plt.subplots(2, 2, figsize=(9.6, 7.4), layout="constrained")
         for letter, axes in zip(SUBJECTS, panels.flat, strict=True):
             lines = [line for line in record["sweeps"] if line["against"] == letter]
@@ -51,17 +43,17 @@ def draw_growth(record: Record, folder: Path = FIGURES) -> list[Path]:
             _log_ticks(axes)
             _titled(axes, SUBJECTS[letter], _others(lines))
         figure.suptitle("Milliseconds for one update of w and one of τ", x=0.01, ha="left", weight="bold", fontsize=13)
-        written = _saved(figure, folder / "speed_growth")
+        written = saved(figure, folder / "speed_growth")
         figure, axes = plt.subplots(figsize=(7.6, 4.2), layout="constrained")
         lines = [line for line in record["sweeps"] if line["against"] == "d"]
         for line in lines:
             _growth(axes, line, law=True)
         _named(axes, lines, law=True)
         axes.set(xlim=(0, None), ylim=(0, None))
-        _plain(axes)
+        without_clutter(axes)
         axes.set_xlabel(f"{SUBJECTS['d']}; {_others(lines)}", color=SOFT, fontsize=9)
         axes.set_title("Milliseconds for one update of w and one of τ", loc="left", weight="bold", fontsize=12)
-        return written + _saved(figure, folder / "speed_degree")
+        return written + saved(figure, folder / "speed_degree")
 
 
 def _others(lines: Sequence[Record]) -> str:
@@ -128,7 +120,7 @@ def draw_peers(lines: Sequence[Record], folder: Path = FIGURES) -> list[Path]:
     from benchmarks.peers import best_of_grid
 
     names = [name for name in TITLES if any(line["source"] == name for line in lines)]
-    with plt.rc_context(STYLE):
+    with styled():
         figure, panels = plt.subplots(
             1, len(names), figsize=(4.3 * len(names), 4.4), layout="constrained", squeeze=False
         )
@@ -148,7 +140,7 @@ def draw_peers(lines: Sequence[Record], folder: Path = FIGURES) -> list[Path]:
             axes.set_ylim(0.7 * low, 30 * low)
             axes.set_xlim(0.1, shown[0]["budget"])
             _log_ticks(axes)
-            _labelled(axes, ends)
+            named_at_the_right(axes, [(value, f"{model} {value:,.0f}", colour) for value, model, colour in ends])
             _titled(axes, TITLES[name], "CPU seconds")
         figure.suptitle(
             "Regret on validation, bits above the true model: best so far",
@@ -157,7 +149,7 @@ def draw_peers(lines: Sequence[Record], folder: Path = FIGURES) -> list[Path]:
             weight="bold",
             fontsize=12.5,
         )
-        return _saved(figure, folder / "speed_peers")
+        return saved(figure, folder / "speed_peers")
 
 
 def _curve(line: Record) -> tuple[list[float], list[float]]:
@@ -166,45 +158,13 @@ def _curve(line: Record) -> tuple[list[float], list[float]]:
     return [seconds for seconds, _ in points], [regret for _, regret in points]
 
 
-def _labelled(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Names at the right ends, moved apart where they would lie on each other."""
-    axes.figure.canvas.draw()
-    height, apart, last = axes.bbox.height, 15.0 * axes.figure.dpi / 72.0, -np.inf
-    for value, text, colour in sorted(ends):
-        place = max(axes.transData.transform((1.0, value))[1] - axes.bbox.y0, last + apart)
-        last = place
-        axes.annotate(f"{text} {value:,.0f}", (1.0, place / height), xycoords="axes fraction", xytext=(5, 0),
-                      textcoords="offset points", va="center", color=colour, fontsize=9.5, weight="bold",
-                      annotation_clip=False)  # fmt: skip
-
-
 def _titled(axes: Axes, title: str, note: str) -> None:
     axes.set_title(title, loc="left", weight="bold", fontsize=11, pad=8)
     axes.set_xlabel(note, color=SOFT, fontsize=9)
 
 
 def _log_ticks(axes: Axes) -> None:
-    """Plain numbers at 1, 2 and 5 (1 and 10 where the range is wide)."""
+    """Plain numbers at 1, 2 and 5 (at powers of ten only where the range is wide)."""
     for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-        factors = (1, 2, 5) if high / low < 300 else (1,)
-        ticks = [factor * 10.0**power for power in range(-3, 8) for factor in factors]
-        axis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
-        axis.set_minor_locator(NullLocator())
-    _plain(axes)
-
-
-def _plain(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color=FAINT, lw=0.6, zorder=0)
-    axes.tick_params(length=0)
-
-
-def _saved(figure: Figure, path: Path) -> list[Path]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    written = [path.with_suffix(".png"), path.with_suffix(".svg")]
-    figure.savefig(written[0], dpi=160)
-    # Without the date, equal results make equal files.
-    figure.savefig(written[1], metadata={"Date": None})
-    plt.close(figure)
-    return written
+        plain_ticks(axis, (low, high), "{:,.6g}", (1, 2, 5) if high / low < 300 else (1,))
+    without_clutter(axes)

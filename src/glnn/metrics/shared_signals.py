@@ -9,35 +9,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from glnn.metrics.gather import CHUNK, STRIDE, gather
+from glnn.metrics.gather import CHUNK, STRIDE, dot_products, gather
 from glnn.numeric.kernel import REASSOCIATE, kernel
 
 
 @kernel(REASSOCIATE)
 def _add_dot_products(u: np.ndarray, v: np.ndarray, n: int, out: np.ndarray) -> None:
     """out_jc += Σ_{t<n} u_jt v_ct; the numbers of rows are multiples of 2 and 4."""
+    block = np.empty((2, 4))
     for c in range(0, v.shape[0], 4):
         v0, v1, v2, v3 = v[c, :n], v[c + 1, :n], v[c + 2, :n], v[c + 3, :n]
         for j in range(0, u.shape[0], 2):
-            u0, u1 = u[j, :n], u[j + 1, :n]
-            s00, s01, s02, s03, s10, s11, s12, s13 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            for t in range(n):
-                s00 += u0[t] * v0[t]
-                s01 += u0[t] * v1[t]
-                s02 += u0[t] * v2[t]
-                s03 += u0[t] * v3[t]
-                s10 += u1[t] * v0[t]
-                s11 += u1[t] * v1[t]
-                s12 += u1[t] * v2[t]
-                s13 += u1[t] * v3[t]
-            out[j, c] += s00
-            out[j, c + 1] += s01
-            out[j, c + 2] += s02
-            out[j, c + 3] += s03
-            out[j + 1, c] += s10
-            out[j + 1, c + 1] += s11
-            out[j + 1, c + 2] += s12
-            out[j + 1, c + 3] += s13
+            dot_products(u[j, :n], u[j + 1, :n], v0, v1, v2, v3, block)
+            for row in range(2):
+                for column in range(4):
+                    out[j + row, c + column] += block[row, column]
 
 
 @kernel(REASSOCIATE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glnn.metrics.gather import CHUNK, STRIDE, gather
+from glnn.metrics.gather import CHUNK, STRIDE, dot_products, gather
 from glnn.numeric.kernel import REASSOCIATE, kernel
 
 
@@ -164,18 +164,7 @@ def add_full(
                         y1 = rows[rows_of[k0 + min(q + 1, K - 1)], :n]
                         y2 = rows[rows_of[k0 + min(q + 2, K - 1)], :n]
                         y3 = rows[rows_of[k0 + min(q + 3, K - 1)], :n]
-                        s00, s01, s02, s03, s10, s11, s12, s13 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-                        for t in range(n):
-                            s00 += x0[t] * y0[t]
-                            s01 += x0[t] * y1[t]
-                            s02 += x0[t] * y2[t]
-                            s03 += x0[t] * y3[t]
-                            s10 += x1[t] * y0[t]
-                            s11 += x1[t] * y1[t]
-                            s12 += x1[t] * y2[t]
-                            s13 += x1[t] * y3[t]
-                        block[0, 0], block[0, 1], block[0, 2], block[0, 3] = s00, s01, s02, s03
-                        block[1, 0], block[1, 1], block[1, 2], block[1, 3] = s10, s11, s12, s13
+                        dot_products(x0, x1, y0, y1, y2, y3, block)
                         for row in range(k, k1 + 1):
                             for column in range(q, min(q + 4, row + 1)):
                                 matrices[corner + row * K + column] += block[row - k, column - q]

@@ -7,35 +7,28 @@ that colours can be told apart.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from glnn.reproduction.drawing import (
+    AMBER,
+    BLUE,
+    INK,
+    RED,
+    SOFT,
+    named_at_the_right,
+    plain_ticks,
+    saved,
+    styled,
+    without_clutter,
+)
 from glnn.reproduction.results import Line
 from glnn.reproduction.settings import SOURCES, from_json
 from glnn.reproduction.tables import TITLES, number
-
-INK, SOFT, FAINT = "#1f2430", "#6b7280", "#d7dae0"
-_STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "axes.edgecolor": SOFT,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.8,
-    "text.color": INK,
-    "xtick.color": SOFT,
-    "ytick.color": SOFT,
-    "svg.hashsalt": "glnn",
-    "svg.fonttype": "path",
-}
 
 
 class Family(NamedTuple):
@@ -48,27 +41,26 @@ class Family(NamedTuple):
 
 
 FAMILIES = (
-    Family("GLNN, invariant", "#c0392b", ("glnn",), True),
-    Family("GNN, invariant", "#e08e0b", ("gnn",), True),
-    Family("RNN, invariant", "#1f77b4", ("rnn",), True),
+    Family("GLNN, invariant", RED, ("glnn",), True),
+    Family("GNN, invariant", AMBER, ("gnn",), True),
+    Family("RNN, invariant", BLUE, ("rnn",), True),
     Family("GLNN and GNN, DH+FB", "#8e7cc3", ("glnn", "gnn"), False),
     Family("RNN, DH+FB or RMS", "#7f8c8d", ("rnn",), False),
     Family("LSTM", "#a6acb5", ("lstm",), False),
 )
-METRICS = {"rbpm": ("RBPM", "#c0392b"), "ruop": ("RUOP", "#1f77b4")}
+METRICS = {"rbpm": ("RBPM", RED), "ruop": ("RUOP", BLUE)}
 
 
 def draw_figures(lines: Sequence[Line], xor: Sequence[Line], folder: Path) -> list[Path]:
     """Draw what there are runs for, each as PNG and SVG; the files that were written."""
-    folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    with plt.rc_context(_STYLE):
+    with styled():
         for source in SOURCES:
             chosen = [line for line in lines if line["setting"]["source"] == source]
             if any("trajectory" in line for line in chosen):
-                written += _saved(draw_source(chosen, source), folder / source)
+                written += saved(draw_source(chosen, source), folder / source)
         if xor:
-            written += _saved(draw_xor(xor), folder / "xor")
+            written += saved(draw_xor(xor), folder / "xor")
     return written
 
 
@@ -107,10 +99,12 @@ def draw_source(lines: Sequence[Line], source: str) -> Figure:
     seen = (seconds for line in runs for seconds, regret in zip(*curve(line), strict=True) if regret < worst)
     shortest = min(0.8 * min(seen, default=longest / 100), longest / 5)
     axes.set_xlim(shortest, longest)
-    _labelled(axes, ends + _levels(axes, lines))
+    named_at_the_right(axes, ends + _levels(axes, lines))
     axes.set_xlabel("CPU seconds")
     _titled(axes, f"{TITLES[source][0].upper()}{TITLES[source][1:]}" if source != "anbn" else "aⁿbⁿ", len(runs))
-    _plain_axes(axes)
+    plain_ticks(axes.yaxis, axes.get_ylim(), "−{:,.0f}")
+    plain_ticks(axes.xaxis, axes.get_xlim(), "{:g}")
+    without_clutter(axes)
     return figure
 
 
@@ -180,56 +174,9 @@ def _levels(axes: Axes, lines: Sequence[Line]) -> list[tuple[float, str, str]]:
     return named
 
 
-def _labelled(axes: Axes, ends: list[tuple[float, str, str]]) -> None:
-    """Names at the right ends of the strong lines, moved apart where they would lie on each other."""
-    axes.figure.canvas.draw()
-    height, apart = axes.bbox.height, 15.0 * axes.figure.dpi / 72.0
-    places = []
-    for value, text, colour in ends:
-        place = axes.transData.transform((1.0, value))[1] - axes.bbox.y0
-        places.append([min(max(place, 0.0), height), text, colour])
-    places.sort(key=lambda item: item[0])
-    for lower, upper in pairwise(places):
-        upper[0] = max(upper[0], lower[0] + apart)
-    for upper, lower in pairwise(reversed(places)):
-        upper[0] = min(upper[0], height + apart / 2)
-        lower[0] = min(lower[0], upper[0] - apart)
-    for place, text, colour in places:
-        weight = "normal" if colour == SOFT else "bold"
-        axes.annotate(text, (1.0, place / height), xycoords="axes fraction", xytext=(8, 0), textcoords="offset points",
-                      va="center", color=colour, fontsize=9.5, weight=weight, annotation_clip=False)  # fmt: skip
-
-
 def _titled(axes: Axes, title: str, runs: int) -> None:
     axes.set_title(title, loc="left", weight="bold", fontsize=12.5, pad=22)
     text = f"Validation log-likelihood, bits below the true model; {runs} settings, the best of each family strong"
     axes.annotate(
         text, (0, 1), xycoords="axes fraction", xytext=(0, 7), textcoords="offset points", color=SOFT, fontsize=9
     )
-
-
-def _plain_axes(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    low, high = sorted(axes.get_ylim())
-    ticks = [factor * 10**power for power in range(0, 7) for factor in (1, 2, 5) if low <= factor * 10**power <= high]
-    axes.yaxis.set_major_locator(FixedLocator(ticks))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"−{value:,.0f}"))
-    left, right = axes.get_xlim()
-    ticks = [
-        factor * 10.0**power for power in range(-3, 6) for factor in (1, 2, 5) if left <= factor * 10.0**power <= right
-    ]
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.grid(axis="y", color=FAINT, lw=0.6, zorder=0)
-    axes.tick_params(length=0)
-
-
-def _saved(figure: Figure, path: Path) -> list[Path]:
-    written = [path.with_suffix(".png"), path.with_suffix(".svg")]
-    figure.savefig(written[0], dpi=160)
-    # Without the date, equal results make equal files.
-    figure.savefig(written[1], metadata={"Date": None})
-    plt.close(figure)
-    return written
