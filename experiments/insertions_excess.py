@@ -1,0 +1,134 @@
+"""Why insertions stay above the paper's regret: where a network's excess lies, and what changes it.
+
+    python experiments/insertions_excess.py [FILE]
+
+One GLNN (QDH+RBPM, 32 units, d = 3, seed 0) after the paper's way, with other dampings ε of M̃, with the damping of the
+writing weights by counts in place of frequencies, and on sequences in which no block follows the digit 9. Each variant is
+a line of JSON with its regret, that of the third sequence, and the excess over the true model by kind of position.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glnn.models import Params
+from glnn.output.regularised import regularise
+from glnn.reproduction import running
+from glnn.reproduction.running import Sequences, excess, new_trainer, versions
+from glnn.reproduction.settings import Setting
+from glnn.sources.insertions import Insertions
+from glnn.training import trainer as trainer_module
+from glnn.training.trainer import Trainer
+from glnn.training.validation import Validation
+
+RESULTS = Path(__file__).parent / "results" / "insertions_excess.jsonl"
+SETTING = Setting("insertions", "glnn", "qdh", "rbpm", 32, 3, 0, "54s")
+
+
+class Variant(NamedTuple):
+    """A departure from the paper's way, and its name."""
+
+    name: str
+    damping: float = 1.0
+    units: int = 32
+    after_nine: bool = True
+    damped_by_counts: bool = False
+
+
+VARIANTS = (
+    Variant("as in the paper"),
+    Variant("damping 0.1", damping=0.1),
+    Variant("damping 10", damping=10.0),
+    Variant("damping 100", damping=100.0),
+    Variant("w damped by counts", damped_by_counts=True),
+    Variant("none after 9", after_nine=False),
+    Variant("none after 9, 64 units", after_nine=False, units=64),
+)
+
+
+def kind_of(before: str, symbol: str) -> str:
+    """What is to be known at a position, from the symbol there and the one before it."""
+    if symbol.isupper():
+        return "random capital"
+    if before.isupper():
+        return "end of capitals"
+    for marks, name in (
+        (")", "letter after a block"),
+        ("]", "digit after a block"),
+        ("(\n", "first of a block or line"),
+    ):
+        if before in marks:
+            return name
+    return "insertion or next digit" if before.isdigit() else "insertion or next letter"
+
+
+def excess_by_kind(trainer: Trainer, best: Params, sequences: Sequences) -> dict[str, dict[str, float]]:
+    """Positions of each kind in the validation sequence, and the bits above the true model spent on them."""
+    text = sequences.valid.text
+    own = Validation(trainer.model, sequences.encoded(sequences.valid)).log_likelihoods(best)
+    own = regularise(own, len(sequences.source.alphabet), np.arange(len(own)))
+    bits = (sequences.source.log_likelihoods(text) - own) / math.log(2.0)
+    kinds = [kind_of(before, symbol) for before, symbol in zip("\n" + text, text, strict=False)]
+    totals: Counter[str] = Counter()
+    for kind, value in zip(kinds, bits, strict=True):
+        totals[kind] += value
+    numbers = Counter(kinds)
+    return {kind: {"positions": numbers[kind], "bits": round(value, 1)} for kind, value in totals.most_common()}
+
+
+def run(variant: Variant) -> dict[str, Any]:
+    """Train a variant; its line of results."""
+    source = Insertions(after_last_digit=variant.after_nine)
+    train, valid, third = (source.sample(None, seed) for seed in running.seeds_of(SETTING))
+    sequences = Sequences(source, train, valid, third)
+    setting = replace(SETTING, units=variant.units)
+    made = new_trainer(setting, sequences)
+    settings = replace(made.settings, damping=variant.damping)
+    trainer = Trainer(made.model, sequences.encoded(train), made.progress.params, settings, made.validation)
+    given: Callable[[np.ndarray], np.ndarray] = trainer_module.hessian_damping
+    if variant.damped_by_counts:
+        trainer_module.hessian_damping = lambda counts: counts + np.finfo(float).eps
+    try:
+        progress = trainer.run(setting.budget)
+    finally:
+        trainer_module.hessian_damping = given
+    score = Validation(trainer.model, sequences.encoded(third)).score(progress.best)
+    return {
+        "variant": variant.name,
+        "units": variant.units,
+        "regret": excess(progress.best_score, valid),
+        "third_regret": excess(score, third),
+        "true_bits": round(valid.bits, 2),
+        "best_step": progress.best_step,
+        "steps": progress.step,
+        "train_excess_at_best": excess(progress.history[progress.best_step - 1].log_likelihood, train),
+        "excess": excess_by_kind(trainer, progress.best, sequences),
+        "command": "python experiments/insertions_excess.py",
+        **versions(),
+    }
+
+
+def main(arguments: list[str]) -> None:
+    """Run the variants that have no line yet."""
+    path = Path(arguments[0]) if arguments else RESULTS
+    path.parent.mkdir(parents=True, exist_ok=True)
+    there = {json.loads(line)["variant"] for line in path.read_text().splitlines()} if path.exists() else set()
+    for variant in VARIANTS:
+        if variant.name not in there:
+            line = run(variant)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            print(f"{variant.name}: {line['regret']} bits", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
