@@ -3,8 +3,8 @@
     python experiments/insertions_excess.py [FILE]
 
 One GLNN (QDH+RBPM, 32 units, d = 3, seed 0) after the paper's way, with other dampings ε of M̃, with the damping of the
-writing weights by counts in place of frequencies, and on sequences in which no block follows the digit 9. Each variant is
-a line of JSON with its regret, that of the third sequence, and the excess over the true model by kind of position.
+writing weights by counts in place of frequencies, and on sequences in which no block follows the digit 9. Each variant
+is a line of JSON with its regret, that of the third sequence, and the excess over the true model by kind of position.
 """
 
 from __future__ import annotations
