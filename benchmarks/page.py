@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import growth, memory, peers, starting
+from benchmarks import growth, memory, peers, roofline, run, starting
 from benchmarks.figures import draw_growth, draw_peers
 from benchmarks.records import RESULTS, Record, read
 
@@ -27,6 +27,8 @@ def tables() -> dict[str, Callable[[], str]]:
         return dict(json.loads((RESULTS / f"{name}.json").read_text()))
 
     return {
+        "yardstick": lambda: run.table(found("yardstick")),
+        "roofline": lambda: roofline.table(found("roofline")),
         "growth": lambda: growth.table(found("growth")),
         "memory": lambda: memory.table(found("memory")),
         "peers": lambda: peers.table(read(RESULTS / "peers.jsonl")),

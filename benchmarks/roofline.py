@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,16 +104,17 @@ def measured(name: str, repeats: int) -> tuple[dict[str, float], float]:
     update = EngineUpdate(problem(name), "rbpm", 1)
     spent: dict[str, float] = {}
 
-    def watched(owner: Any, method: str, part: str) -> None:
-        function = getattr(owner, method)
-
-        def timed(*arguments: Any, **options: Any) -> Any:
+    def timed(function: Callable[..., Any], part: str) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
             begin = time.thread_time()
             result = function(*arguments, **options)
             spent[part] = spent.get(part, 0.0) + time.thread_time() - begin
             return result
 
-        setattr(owner, method, timed)
+        return call
+
+    def watched(owner: Any, method: str, part: str) -> None:
+        setattr(owner, method, timed(getattr(owner, method), part))
 
     model, layout = update.engine.model, update.engine.layout
     kept = {name: getattr(softmax, name) for name in ("source_terms", "writing_statistics")}
@@ -126,19 +127,14 @@ def measured(name: str, repeats: int) -> tuple[dict[str, float], float]:
 
         def accumulator(terms: Any) -> Any:
             made = make(terms)
-            watched(made, "add", "sums of G and M")
+            jobs_of = made.jobs
+            made.jobs = lambda *given: [timed(job, "sums of G and M") for job in jobs_of(*given)]
             return made
 
         object.__setattr__(layout, "accumulator", accumulator)
         direction = update.method.direction
 
-        def solve(*arguments: Any) -> Any:
-            begin = time.thread_time()
-            result = direction(*arguments)
-            spent["solving"] = spent.get("solving", 0.0) + time.thread_time() - begin
-            return result
-
-        object.__setattr__(update.method, "direction", solve)
+        object.__setattr__(update.method, "direction", timed(direction, "solving"))
         best: tuple[dict[str, float], float] = ({}, np.inf)
         try:
             for _ in range(repeats + 1):
@@ -152,6 +148,23 @@ def measured(name: str, repeats: int) -> tuple[dict[str, float], float]:
     finally:
         for name_, function in kept.items():
             setattr(softmax, name_, function)
+
+
+def table(record: dict[str, Any], names: Sequence[str] = ("insertions, 64 units", "music, 64 units")) -> str:
+    """The parts of some problems as a table of Markdown."""
+    lines = ["| problem | part | GFlop | MB | least | taken |", "|---|---|---:|---:|---:|---:|"]
+    for result in record["results"]:
+        if result["problem"] not in names:
+            continue
+        for part in result["parts"]:
+            numbers = f"{part['flops'] / 1e9:.2f} | {part['bytes'] / 1e6:.0f}"
+            times = f"{1e3 * part['least_s']:.1f} ms | {1e3 * part['s']:.1f} ms"
+            lines.append(f"| {result['problem']} | {part['part']} | {numbers} | {times} |")
+        least = 1e3 * sum(part["least_s"] for part in result["parts"])
+        lines.append(
+            f"| {result['problem']} | **all** | | | **{least:.0f} ms** | **{1e3 * result['total_s']:.0f} ms** |"
+        )
+    return "\n".join(lines)
 
 
 def main() -> None:

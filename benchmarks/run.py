@@ -31,6 +31,8 @@ from glnn.training.engine import Engine, Forward
 from glnn.training.parallel import Workers, single_threaded_blas
 
 Clock = Callable[[], float]
+# How many times as fast as plain C++ the engine is to be, on one and on two threads.
+GOALS = {1: dict(zip(NAMES, (5, 5, 5, 5, 3), strict=True)), 2: dict.fromkeys(NAMES[:2], 8)}
 
 
 class EngineUpdate:
@@ -129,6 +131,24 @@ def processor() -> str:
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def table(record: dict[str, Any]) -> str:
+    """The ratios as a table of Markdown, one line a problem."""
+    lines = [
+        "| problem | C++ | one thread | ratio | goal | two threads | ratio | goal |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    found = {(line["problem"], line["threads"]): line for line in record["results"]}
+    for name in dict.fromkeys(line["problem"] for line in record["results"]):
+        cells = [name, f"{found[name, 1]['yardstick_ms']['total']:,.0f} ms"]
+        for threads in (1, 2):
+            line = found[name, threads]
+            goal = GOALS[threads].get(name)
+            cells += [f"{line['engine_ms']['total']:,.1f} ms", f"**{line['ratio']['total']:.1f}**"]
+            cells.append("–" if goal is None else f"{goal}")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def main() -> None:

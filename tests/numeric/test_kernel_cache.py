@@ -40,3 +40,16 @@ def test_kernels_are_kept_for_the_next_process(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     subprocess.run([sys.executable, str(tmp_path / "program.py")], env=environment, check=True, capture_output=True)
     assert list((tmp_path / "cache" / "glnn").rglob("*.nbi"))
+
+
+@pytest.mark.skipif(not hasattr(os, "setuid"), reason="users without a home are of POSIX systems")
+def test_a_user_without_a_home_compiles_in_every_process(tmp_path: Path) -> None:
+    """As in a container that runs under a number no one has: nothing tells where home is."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    program = "import pwd\ndef getpwuid(number):\n    raise KeyError(number)\npwd.getpwuid = getpwuid\n" + PROGRAM
+    (tmp_path / "program.py").write_text(program)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "program.py")], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "2.0\n", done.stderr

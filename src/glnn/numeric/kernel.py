@@ -35,7 +35,7 @@ def kernel(fastmath: set[str] | bool = False, **options: Any) -> Callable[[Funct
         folder = previous or _cache_folder()
         config.CACHE_DIR = folder
         try:
-            settings = {"cache": _writable(folder), "nogil": True, "error_model": "numpy", **options}
+            settings = {"cache": folder != "" and _writable(folder), "nogil": True, "error_model": "numpy", **options}
             return numba.njit(fastmath=fastmath, **settings)(function)
         finally:
             config.CACHE_DIR = previous
@@ -55,11 +55,15 @@ def _writable(folder: str) -> bool:
 
 @cache
 def _cache_folder() -> str:
+    """The folder for this state of the sources; empty for a user without a home."""
     package = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         text = path.read_bytes()
         if b"@kernel" in text:
             digest.update(path.name.encode() + text)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    try:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:
+        return ""
     return str(home / "glnn" / f"kernels-{digest.hexdigest()[:16]}")
