@@ -25,6 +25,8 @@ from glnn.training.shards import ShardGroup, cut, deal, total
 from glnn.training.trainer import Settings, StepInfo, Trainer
 
 _ATTEMPTS = 4
+# A shard is as long as so many stretches: what it finds travels, and is to be small beside the work behind it.
+STRETCHES = 4
 # Seconds after which a call that is not answered makes one look whether its worker is still there.
 _LOOK_AFTER = 2.0
 
@@ -50,7 +52,7 @@ class _Dealt:
 
     def __init__(self, model: Model, data: Encoded, settings: Settings, symbols: int | None) -> None:
         self.model, self.data = model, data
-        self.ranges = cut(data, stretch_length(model.units) if symbols is None else symbols)
+        self.ranges = cut(data, STRETCHES * stretch_length(model.units) if symbols is None else symbols)
         self.options: dict[str, Any] = {"memory": settings.memory // len(self.ranges), "precision": settings.precision}
 
     @property
