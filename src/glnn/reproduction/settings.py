@@ -171,8 +171,8 @@ def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> It
 
     def runs(rows: Iterable[tuple[str, str]], seed: int, most: int | None, every_degree: bool) -> Iterator[Setting]:
         ranks = max(len(sizes_of(source)) for source in SOURCES)
-        for degree_rank in range(2 if every_degree else 1):
-            for rank in range(ranks if most is None else most):
+        for rank in range(ranks if most is None else most):
+            for degree_rank in range(2 if every_degree else 1):
                 for row in rows:
                     for source in SOURCES:
                         yield from one(row, source, rank, degree_rank, seed)
