@@ -1,6 +1,7 @@
 """Why insertions stay above the paper's regret: where a network's excess lies, and what changes it.
 
-    python experiments/insertions_excess.py [FILE]
+    python experiments/insertions_excess.py              run the variants that are not there
+    python experiments/insertions_excess.py table        what is there so far, into docs/reproduction.md
 
 One GLNN (QDH+RBPM, 32 units, d = 3, seed 0) after the paper's way, with other dampings ε of M̃, with the damping of the
 writing weights by counts in place of frequencies, and on sequences in which no block follows the digit 9. Each variant
@@ -25,12 +26,14 @@ from glnn.output.regularised import regularise
 from glnn.reproduction import running
 from glnn.reproduction.running import Sequences, excess, new_trainer, versions
 from glnn.reproduction.settings import Setting
+from glnn.reproduction.tables import as_markdown, number, write_between
 from glnn.sources.insertions import Insertions
 from glnn.training import trainer as trainer_module
 from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
 RESULTS = Path(__file__).parent / "results" / "insertions_excess.jsonl"
+PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
 SETTING = Setting("insertions", "glnn", "qdh", "rbpm", 32, 3, 0, "54s")
 
 
@@ -117,15 +120,43 @@ def run(variant: Variant) -> dict[str, Any]:
     }
 
 
+def read() -> list[dict[str, Any]]:
+    """The lines that are there."""
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+
+
+def tables() -> tuple[str, str]:
+    """Where the excess lies as the paper trains, and the regret of every variant."""
+    lines = read()
+    plain = next(line for line in lines if line["variant"] == VARIANTS[0].name)
+    kinds = [[kind, f"{found['positions']:,}", number(found["bits"])] for kind, found in plain["excess"].items()]
+    variants = [
+        [
+            line["variant"],
+            str(line["units"]),
+            number(line["regret"]),
+            number(line["third_regret"]),
+            f"{line['best_step']} of {line['steps']}",
+            number(line["train_excess_at_best"]),
+            number(line["excess"]["random capital"]["bits"]),
+        ]
+        for line in lines
+    ]
+    columns = ("", "units", "regret", "third", "best step", "training then", "of the regret on random capitals")
+    return as_markdown(("positions", "number", "excess, bits"), kinds), as_markdown(columns, variants)
+
+
 def main(arguments: list[str]) -> None:
-    """Run the variants that have no line yet."""
-    path = Path(arguments[0]) if arguments else RESULTS
-    path.parent.mkdir(parents=True, exist_ok=True)
-    there = {json.loads(line)["variant"] for line in path.read_text().splitlines()} if path.exists() else set()
+    """Run the variants that have no line yet, or put what is there into the page."""
+    if arguments == ["table"]:
+        for name, text in zip(("excess", "variants"), tables(), strict=True):
+            write_between(PAGE, name, text)
+        return
+    there = {line["variant"] for line in read()}
     for variant in VARIANTS:
         if variant.name not in there:
             line = run(variant)
-            with path.open("a", encoding="utf-8") as file:
+            with RESULTS.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
             print(f"{variant.name}: {line['regret']} bits", file=sys.stderr)
 
