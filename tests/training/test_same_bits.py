@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 from glnn.metrics import TRANSITION_METHODS
 from glnn.training import engine as engine_module
 from glnn.training import trainer as trainer_module
-from glnn.training.parallel import Workers
+from glnn.training.parallel import Started, Workers, one_behind
 from glnn.training.trainer import Settings, Trainer
 from tests.training.problems import problem
 
@@ -57,6 +59,18 @@ def test_activities_kept_or_computed_again(name: str) -> None:
     assert_same(run(name, metric="qdruop"), run(name, metric="qdruop", memory=0, threads=2))
 
 
+@pytest.mark.parametrize("memory", [0, 1 << 29])
+@pytest.mark.parametrize("metric", ["rbpm", "qdruop", "rms"])
+@pytest.mark.usefixtures("small_pieces")
+def test_jobs_may_be_done_as_late_as_their_results_are_wanted(
+    metric: str, memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The slowest of helpers: nothing that a job reads has been written over when it begins at last."""
+    at_once = run("glnn", metric=metric, memory=memory)
+    monkeypatch.setattr(Workers, "start", lambda self, jobs: Started(jobs))
+    assert_same(run("glnn", metric=metric, memory=memory), at_once)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_run_twice(name: str) -> None:
     assert_same(run(name), run(name))
@@ -69,6 +83,21 @@ def test_jobs_are_added_in_their_order() -> None:
 
     for threads in (1, 3):
         assert Workers(threads).run([job(k) for k in range(50)]) == list(range(50))
+
+
+@pytest.mark.small
+def test_one_behind() -> None:
+    told = []
+
+    def items() -> Iterator[int]:
+        for k in range(3):
+            told.append(f"made {k}")
+            yield k
+
+    for k in one_behind(items()):
+        told.append(f"used {k}")
+    assert told == ["made 0", "made 1", "used 0", "made 2", "used 1", "used 2"]
+    assert list(one_behind([])) == []
 
 
 @pytest.mark.small
