@@ -124,6 +124,7 @@ def test_distant_xor_is_measured_against_passes() -> None:
     line = run_setting(setting)
     path = line["trajectory"]
     assert path["passes"] == [0, 8] and line["passes"] == 8
+    assert line["transition_rate"] > 0 and line["rejected"] >= 0 and line["conditioning"] >= 1
     assert path["train_bits"][1] < path["train_bits"][0]
     # At the start all symbols that are ever predicted are about as likely, and no bit is given more than one half.
     assert path["valid_error"][0] > 0.3 and 0 <= line["third_error"] <= 1

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from glnn.progress import Display
 from glnn.reproduction.settings import BASELINES, Setting, to_json
 from glnn.sequences import Encoded
 from glnn.sources import Sample, Source, get
+
+if TYPE_CHECKING:
+    from glnn.training.trainer import Progress
 
 FIXED = ("insertions", "music")
 POINTS = 60
@@ -97,7 +100,6 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
         "third_regret": excess(third, sequences.third),
         "steps": progress.step,
         "passes": progress.passes,
-        "rejected": sum(info.writing_rejected + info.transition_rejected for info in history),
         "best_step": progress.best_step,
         "best_seconds": round(history[progress.best_step - 1].seconds, 3) if progress.best_step else None,
         "cpu_seconds": round(progress.seconds, 3),
@@ -110,12 +112,7 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
         },
         "last_train_bits": bits(history[-1].log_likelihood) if history else None,
         "last_valid_bits": bits(scored[-1].validation) if scored else None,
-        "writing_rate": progress.writing_rate,
-        "transition_rate": progress.transition_rate,
-        "conditioning": finite(max((info.conditioning for info in history), default=0.0)),
-        "retries": sum(info.retries for info in history),
-        "fallbacks": sum(info.quasi_diagonal for info in history),
-        "resting": sum(info.resting for info in history),
+        **step_records(progress),
         "parameters": sum(np.size(part) for part in (progress.best.w, progress.best.theta, progress.best.V0)),
         "trajectory": {
             "seconds": [round(info.seconds, 3) for info in points],
@@ -123,6 +120,20 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
             "train_bits": [bits(info.log_likelihood) for info in points],
             "valid_bits": [bits(info.validation) for info in points],
         },
+    }
+
+
+def step_records(progress: Progress) -> dict[str, Any]:
+    """What the records of the steps tell when a run does not learn: rates at its end, rejections, singular blocks."""
+    history = progress.history
+    return {
+        "rejected": sum(info.writing_rejected + info.transition_rejected for info in history),
+        "writing_rate": progress.writing_rate,
+        "transition_rate": progress.transition_rate,
+        "conditioning": finite(max((info.conditioning for info in history), default=0.0)),
+        "retries": sum(info.retries for info in history),
+        "fallbacks": sum(info.quasi_diagonal for info in history),
+        "resting": sum(info.resting for info in history),
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from glnn.models import Model, Params
-from glnn.reproduction.running import Sequences, new_trainer
+from glnn.reproduction.running import Sequences, new_trainer, step_records
 from glnn.reproduction.settings import Setting
 from glnn.sequences import Encoded
 from glnn.training.corpus import prepare, stretch_length
@@ -122,11 +122,10 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
     progress = trainer.run(setting.budget, (watch,))
     if record.points[-1].passes < progress.passes:
         record.measure(progress.params, progress.passes)
-    history = progress.history
     return {
         "steps": progress.step,
         "passes": progress.passes,
-        "rejected": sum(info.writing_rejected + info.transition_rejected for info in history),
+        **step_records(progress),
         "cpu_seconds": round(progress.seconds - measuring, 1),
         "stopped": "success" if progress.reason == "callback" else progress.reason,
         "engine": "trainer",
