@@ -10,6 +10,7 @@ import pytest
 from glnn.metrics import TRANSITION_METHODS
 from glnn.training import engine as engine_module
 from glnn.training import trainer as trainer_module
+from glnn.training.corpus import prepare
 from glnn.training.parallel import Started, Workers, one_behind
 from glnn.training.trainer import Settings, Trainer
 from tests.training.problems import problem
@@ -69,6 +70,18 @@ def test_jobs_may_be_done_as_late_as_their_results_are_wanted(
     at_once = run("glnn", metric=metric, memory=memory)
     monkeypatch.setattr(Workers, "start", lambda self, jobs: Started(jobs))
     assert_same(run("glnn", metric=metric, memory=memory), at_once)
+
+
+@pytest.mark.small
+def test_activities_are_kept_where_two_passes_and_the_output_of_predicted_positions_fit() -> None:
+    """Two passes of 5 units at 40 times, two terms of 5 units at the positions that are predicted."""
+    case = problem("glnn", units=5, lengths=(40,), masked=True)
+    corpus = prepare(case.data, 100)
+    assert 0 < corpus.predicted < 40
+    needed = 8 * 2 * (40 * 5 + corpus.predicted * 5)
+    for memory, kept in ((needed, True), (needed - 1, False)):
+        traces = engine_module.Engine(case.model, corpus, memory=memory).forward(case.params).traces
+        assert (traces[0] is not None) == kept
 
 
 @pytest.mark.parametrize("name", NAMES)

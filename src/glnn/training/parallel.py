@@ -25,7 +25,7 @@ class Started(Generic[Result]):
     def __init__(self, jobs: Sequence[Callable[[], Result]]) -> None:
         self._jobs, self._next = jobs, count()
         self._results: dict[int, Result] = {}
-        self._helpers: list[Future[None]] = []
+        self.helpers: list[Future[None]] = []
 
     def help(self) -> None:
         """Take one job after the other, until none is left to begin."""
@@ -36,7 +36,7 @@ class Started(Generic[Result]):
     def results(self) -> list[Result]:
         """The results in the order of the jobs."""
         self.help()
-        for helper in self._helpers:
+        for helper in self.helpers:
             helper.result()
         return [self._results[k] for k in range(len(self._jobs))]
 
@@ -57,7 +57,7 @@ class Workers:
             started.help()
         else:
             helpers = min(self.threads - 1, len(jobs))
-            started._helpers = [self._pool.submit(started.help) for _ in range(helpers)]
+            started.helpers = [self._pool.submit(started.help) for _ in range(helpers)]
         return started
 
     def run(self, jobs: Sequence[Callable[[], Result]]) -> list[Result]:
