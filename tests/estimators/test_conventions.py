@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -144,6 +145,28 @@ def test_cross_validation_of_arrays() -> None:
     cases = [np.array([0, 1, 2] * k) for k in range(1, 9)]
     scores = cross_val_score(ContextTree(depth=3, verbose=0), cases, cv=4, error_score="raise")
     assert scores.shape == (4,) and (scores < 0).all()
+
+
+def test_a_pipeline_scores_like_its_model() -> None:
+    pipeline = make_pipeline("passthrough", ContextTree(depth=3, verbose=0))
+    pipeline.set_params(contexttree__depth=2).fit(CASES)
+    assert pipeline.score(CASES) == ContextTree(depth=2, verbose=0).fit(CASES).score(CASES)
+
+
+@pytest.mark.small
+def test_a_model_is_shown_by_what_differs_from_its_defaults() -> None:
+    assert repr(GLNN()) == "GLNN()"
+    assert repr(GLNN(units=4, budget="2 steps")) == "GLNN(budget='2 steps', units=4)"
+    shown = GLNN(units=4)._repr_html_()
+    assert "GLNN" in shown and "units" in shown
+
+
+@pytest.mark.small
+def test_an_unknown_parameter_changes_nothing() -> None:
+    model = GLNN(units=4)
+    with pytest.raises(ValueError, match=r"GLNN has no parameter 'unit': its parameters are .*units"):
+        model.set_params(units=5, unit=6)
+    assert model.units == 4
 
 
 def test_parameters_can_be_numpy_numbers() -> None:

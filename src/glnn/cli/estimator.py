@@ -26,7 +26,7 @@ def estimator(name: str, given: dict[str, Any], common: dict[str, Any]) -> Seque
         meant = f" (did you mean {close[0]}?)" if close else ""
         raise InputError(f"--model {name}: there are {', '.join(NAMES)}{meant}")
     kind = classes[name.lower()]
-    known = kind._get_param_names()
+    known = kind.default_params()
     for parameter in given:
         if parameter not in known:
             option = _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")

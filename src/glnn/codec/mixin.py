@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from glnn.codec import files, message
+from glnn.evaluation import check_fitted
 
 
 class Compressing:
@@ -18,12 +17,12 @@ class Compressing:
 
         A text that is cut into words comes back with single spaces; `compress_file` keeps every byte.
         """
-        check_is_fitted(self, "predictor_")
+        check_fitted(self)
         return message.compress(self, data)
 
     def decompress(self, blob: bytes, *, most_symbols: int | None = None) -> Any:
         """What `compress` was given; refuses a damaged stream, one of another model, one of too many symbols."""
-        check_is_fitted(self, "predictor_")
+        check_fitted(self)
         return message.decompress(self, blob, most_symbols=most_symbols)
 
     def compress_file(
@@ -37,7 +36,7 @@ class Compressing:
 
         `progress` is called now and then with the part of the work that is done, 0 to 1.
         """
-        check_is_fitted(self, "predictor_")
+        check_fitted(self)
         return files.compress_file(self, path, target, progress=progress)
 
     def decompress_file(
@@ -49,5 +48,5 @@ class Compressing:
         most_symbols: int | None = None,
     ) -> int:
         """The file that `compress_file` was given, byte for byte; gives the bytes written."""
-        check_is_fitted(self, "predictor_")
+        check_fitted(self)
         return files.decompress_file(self, path, target, progress=progress, most_symbols=most_symbols)

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from glnn import evaluation
 from glnn.codec.mixin import Compressing
+from glnn.estimators.conventions import Conventions
 from glnn.estimators.escape import WithEscape, escape_probability
 from glnn.estimators.parameters import choice, flag, integer, number, seed
 from glnn.estimators.reading import Reader, Reading, kept_positions
-from glnn.evaluation import Predictor, State
+from glnn.evaluation import Predictor, State, check_fitted
 from glnn.sequences import Alphabet, Encoded, InputError
 
 # A sample ends by itself where an end is learned; this only guards against a model that never ends.
@@ -50,7 +49,7 @@ class Trace:
     starts: np.ndarray
 
 
-class SequenceModel(Compressing, BaseEstimator):
+class SequenceModel(Compressing, Conventions):
     """A probabilistic model of sequences of symbols.
 
     `fit` sets `predictor_`, the fitted predictor, and `alphabet_`, the symbols in the order of its probabilities; a
@@ -93,7 +92,7 @@ class SequenceModel(Compressing, BaseEstimator):
 
         A whole list of prefixes (given as several sequences) makes one row for each.
         """
-        check_is_fitted(self, "predictor_")
+        check_fitted(self)
         reader = Reader(self.alphabet_)
         prefixes = [reader.prefix(None)] if prefix is None else reader.prefixes(prefix)
         rows = np.array([self._after(codes).probabilities() for codes in prefixes])
@@ -114,7 +113,7 @@ class SequenceModel(Compressing, BaseEstimator):
         takes the most likely symbol each time), one above 1 less. `count` asks for a list of that many samples. A
         network's samples are drawn without `smoothing`.
         """
-        check_is_fitted(self, "predictor_")
+        check_fitted(self)
         reader = Reader(self.alphabet_)
         if length is None:
             length = 200 if reader.end is None else _LONGEST
@@ -134,7 +133,7 @@ class SequenceModel(Compressing, BaseEstimator):
         """Write the fitted model to one file, which `glnn.load` reads; no pickle is involved."""
         from glnn.estimators.persistence import save
 
-        check_is_fitted(self, "predictor_")
+        check_fitted(self)
         save(self, path)
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -188,7 +187,7 @@ class SequenceModel(Compressing, BaseEstimator):
         return reading, _known(reader, reading, "data")
 
     def _read(self, data: Any, mask: Any = None) -> Reading:
-        check_is_fitted(self, "predictor_")
+        check_fitted(self)
         return Reader(self.alphabet_).read(data, mask)
 
     def _surprise(self, reading: Reading, regularised: bool) -> np.ndarray:
@@ -204,16 +203,6 @@ class SequenceModel(Compressing, BaseEstimator):
         for code in codes:
             state.advance(int(code))
         return state
-
-    def __sklearn_tags__(self) -> Any:
-        """Sequences of symbols, not rows of numbers."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.target_tags.required = False
-        tags.non_deterministic = True
-        return tags
 
 
 def _known(reader: Reader, reading: Reading, name: str) -> Encoded:

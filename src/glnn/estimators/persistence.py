@@ -64,7 +64,7 @@ def load(path: str | os.PathLike[str]) -> SequenceModel:
         if name not in CLASSES:
             raise ModelFileError(f"{path} holds a model of class {name!r}, which this glnn does not know")
         kind: type[SequenceModel] = getattr(importlib.import_module(CLASSES[name]), name)
-        known = kind._get_param_names()
+        known = kind.default_params()
         given = {key: _parameter_from_json(value) for key, value in header["parameters"].items() if key in known}
         model = kind(**given)
         model.alphabet_ = alphabet_from_json(header["alphabet"])
