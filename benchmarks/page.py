@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import growth, memory, peers, roofline, run, starting
+from benchmarks import growth, memory, peers, restarts, roofline, run, starting
 from benchmarks.figures import draw_growth, draw_peers
 from benchmarks.records import RESULTS, Record, read
 
@@ -31,6 +31,7 @@ def tables() -> dict[str, Callable[[], str]]:
         "roofline": lambda: roofline.table(found("roofline")),
         "growth": lambda: growth.table(found("growth")),
         "memory": lambda: memory.table(found("memory")),
+        "restarts": lambda: restarts.table(read(restarts.RESULT)),
         "peers": lambda: peers.table(read(RESULTS / "peers.jsonl")),
         "starting": lambda: starting.table(found("starting")["found"]),
     }
