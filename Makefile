@@ -7,7 +7,12 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$python && break; done)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+# Environments are set up one after the other; only `test` runs parts side by side, once there is one.
+ifndef SIDE_BY_SIDE
 .NOTPARALLEL:
+endif
+# Output that does not mix, where make can do that.
+UNMIXED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint pytest test-nojit test-bounds test-thorough test-browser docs audit bench clean
 
@@ -17,7 +22,9 @@ help:  ## this list
 demo: $(VENV)/ready  ## the one to show a friend
 	@$(BIN)/glnn demo
 
-test: lint pytest test-nojit test-bounds docs  ## all that must pass: lint, types, tests, documentation
+test: lint  ## all that must pass: lint, types, tests, documentation
+	@echo "Now the tests (compiled, as plain Python, with bounds checked) and the documentation, two at a time, some minutes; each is shown when it is done."
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE=yes -j2 $(UNMIXED) test-nojit pytest test-bounds docs
 
 lint: $(VENV)/ready-test  ## ruff (rules and format) and mypy
 	$(BIN)/ruff check .
