@@ -22,6 +22,8 @@ from glnn.reproduction.running import (
 )
 from glnn.reproduction.settings import Setting, from_json, table_settings, xor_settings
 from glnn.reproduction.xor import XorPoint, XorRecord, error_rate, success_passes, successes
+from glnn.training.corpus import prepare
+from glnn.training.engine import Engine
 
 MUSIC = Setting("music", "glnn", "qdh", "rbpm", 5, 3, 0, "4 steps", 40)
 
@@ -117,6 +119,19 @@ def test_a_run_of_distant_xor_ends_soon_after_its_success(monkeypatch: pytest.Mo
     monkeypatch.setattr(xor, "PASSES_AFTER_SUCCESS", 4)
     line = run_setting(xor_settings(40, 1, 30)[0])
     assert line["success_passes"] == 0 and line["stopped"] == "success" and 4 <= line["passes"] < 8
+
+
+def test_lines_apart_are_sequences_of_their_own() -> None:
+    together, apart = (sequences_of(xor_settings(8, 1, 30, apart=True)[k]) for k in (2, 0))
+    one, many = (sequences.encoded(sequences.train) for sequences in (together, apart))
+    assert (len(one), len(many)) == (1, 30) and (one.codes == many.codes).all() and (one.mask == many.mask).all()
+    line = run_setting(xor_settings(8, 1, 30, apart=True)[0])
+    assert line["setting"]["apart"] and line["passes"] == 8
+    # Every line begins alike, so the order of the lines changes nothing.
+    trainer = new_trainer(xor_settings(8, 1, 30, apart=True)[0], apart)
+    turned = Engine(trainer.model, prepare(many.select(np.arange(30)[::-1]), 256))
+    forwards = Engine(trainer.model, prepare(many, 256)).log_likelihoods(trainer.progress.params)
+    np.testing.assert_allclose(turned.log_likelihoods(trainer.progress.params)[::-1], forwards, rtol=1e-12)
 
 
 def test_distant_xor_is_measured_against_passes() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from glnn.reproduction.settings import ROWS, Setting, to_json
+from glnn.reproduction.settings import ROWS, Setting, to_json, xor_settings
 from glnn.reproduction.tables import (
     as_markdown,
     details,
@@ -79,9 +79,9 @@ def test_pairs_where_the_invariant_row_is_not_ahead_are_named() -> None:
     assert told_pairs(document).startswith("The invariant row is ahead in 1 of the 2 pairs")
 
 
-def xor_line(metric: str, seed: int, success: int | None):
+def xor_line(metric: str, seed: int, success: int | None, apart: bool = False):
     path = {"passes": [0, 20], "valid_bits": [100.0, None], "valid_error": [0.5, 0.005]}
-    setting = Setting("xor", "glnn", "qdh", metric, 10, 10, seed, "2000 passes")
+    setting = Setting("xor", "glnn", "qdh", metric, 10, 10, seed, "2000 passes", apart=apart)
     return {
         "setting": to_json(setting),
         "success_passes": success,
@@ -99,6 +99,17 @@ def test_successes_stand_beside_the_papers() -> None:
     assert rows[0] == ["GLNN QDH+RBPM", "2", "1", "2", "1,400, 1,600", "0.5 %, 0.5 %"]
     assert rows[1][1:4] == ["1", "0", "0"] and rows[2][2:4] == ["4", "6"] and "25 %" in rows[3][3]
     assert as_markdown(columns, rows).count("\n") == 5
+
+
+@pytest.mark.small
+def test_runs_with_lines_apart_are_counted_apart() -> None:
+    lines = [xor_line("rbpm", 0, None), xor_line("rbpm", 0, 400, apart=True)]
+    document = xor_document(lines, xor_settings(apart=True))
+    _, rows = xor_rows(document)
+    titles = ["GLNN QDH+RBPM", "GLNN QDH+RUOP", "GLNN QDH+RBPM, lines apart", "GLNN QDH+RUOP, lines apart"]
+    assert [row[0] for row in rows[:4]] == titles
+    assert [row[1:4] for row in rows[:4]] == [["1", "0", "0"], ["0", "", ""], ["1", "1", "1"], ["0", "", ""]]
+    assert (document["runs"], document["wanted"]) == (2, 32)
 
 
 @pytest.mark.small

@@ -131,3 +131,16 @@ def test_size_counts_units_and_defaults_to_the_paper(name):
         assert source.sample().text.count("\n") == source.default_size * lines
     with pytest.raises(ValueError, match="size is 0"):
         source.sample(0)
+
+
+@pytest.mark.parametrize(("name", "pieces"), [("insertions", 5), ("xor", 5), ("anbn", 5), ("music", 1)])
+def test_pieces_that_are_independent_can_be_taken_apart(name, pieces):
+    source = sources.get(name)
+    sample = source.sample(5, 3)
+    apart = source.apart(source.encode(sample.text))
+    assert len(apart) == pieces and apart.codes.size == len(sample.text)
+    # The true model says the same of the pieces as of the whole, where nothing connects them.
+    assert source.bits(apart) == pytest.approx(sample.bits, rel=1e-12)
+    # A last line that is broken off is a piece too.
+    cut = source.apart(source.encode(sample.text[:-1]))
+    assert len(cut) == pieces and cut.starts[-1] == len(sample.text) - 1

@@ -34,6 +34,9 @@ def reproduce(
     sizes: Annotated[str | None, typer.Option(metavar="N,N", help="Only networks of these sizes.")] = None,
     lines: Annotated[int | None, typer.Option(min=1, help="Distant XOR: lines in a sequence (10,000).")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Distant XOR: runs of each metric (8).")] = None,
+    apart: Annotated[
+        bool, typer.Option("--apart", help="Distant XOR: also with each line a sequence of its own.")
+    ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many settings.")] = None,
     no_run: Annotated[bool, typer.Option("--no-run", help="Run nothing, show what is there.")] = False,
     page: Annotated[
@@ -73,7 +76,7 @@ def reproduce(
             for path in paths:
                 typer.echo(str(path))
         return
-    wanted = _wanted(what, scale, steps, _numbers(sizes), lines, seeds)[:limit]
+    wanted = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart)[:limit]
     path = out / f"{what}.jsonl"
     interrupted = False
     failed: list[tuple[Setting, str]] = []
@@ -93,19 +96,25 @@ def reproduce(
 
 
 def _wanted(
-    what: str, scale: float | None, steps: int | None, sizes: list[int] | None, lines: int | None, seeds: int | None
+    what: str,
+    scale: float | None,
+    steps: int | None,
+    sizes: list[int] | None,
+    lines: int | None,
+    seeds: int | None,
+    apart: bool,
 ) -> list[Setting]:
     from glnn.reproduction.settings import XOR_PASSES, XOR_SEEDS, table_settings, xor_settings
     from glnn.sequences import InputError
 
     if what == "table":
-        if lines is not None or seeds is not None:
-            raise InputError("--lines and --seeds are options of xor; sizes of the table's networks are --sizes")
+        if lines is not None or seeds is not None or apart:
+            raise InputError("--lines, --seeds and --apart are options of xor; sizes of the networks are --sizes")
         return table_settings(0.03 if scale is None else scale, steps, sizes)
     if sizes is not None:
         raise InputError("--sizes was given with xor, whose networks have ten units as in the paper")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
-    return xor_settings(passes, seeds or XOR_SEEDS, lines or 0)
+    return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart)
 
 
 def _run(

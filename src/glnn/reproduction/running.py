@@ -43,10 +43,12 @@ class Sequences:
     train: Sample
     valid: Sample
     third: Sample
+    apart: bool = False
 
     def encoded(self, which: Sample) -> Encoded:
-        """A sequence over the source's alphabet."""
-        return self.source.encode(which.text)
+        """A sample over the source's alphabet, as one sequence or cut into its pieces."""
+        data = self.source.encode(which.text)
+        return self.source.apart(data) if self.apart else data
 
 
 def seeds_of(setting: Setting) -> tuple[int, int, int]:
@@ -64,7 +66,7 @@ def sequences_of(setting: Setting) -> Sequences:
     """The three sequences of a run."""
     source = get(setting.source)
     train, valid, third = (source.sample(setting.size or None, seed) for seed in seeds_of(setting))
-    return Sequences(source, train, valid, third)
+    return Sequences(source, train, valid, third, setting.apart)
 
 
 def run_setting(setting: Setting) -> dict[str, Any]:

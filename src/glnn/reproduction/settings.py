@@ -102,6 +102,8 @@ class Setting:
     budget: str
     size: int = 0
     """Lines, bars or blocks of a sequence; 0 is the paper's number."""
+    apart: bool = False
+    """Whether lines (blocks of aⁿbⁿ) are sequences of their own; the paper joins them to one."""
 
     @property
     def row(self) -> tuple[str, str, str]:
@@ -113,15 +115,18 @@ class Setting:
         size = f", {self.units} units" if self.units else ""
         degree = f", d = {self.degree}" if self.degree else ""
         budget = f", {self.budget}" if self.budget else ""
-        return f"{self.source}, {self.model.upper()}{methods}{size}{degree}, seed {self.seed}{budget}"
+        apart = ", apart" if self.apart else ""
+        return f"{self.source}{apart}, {self.model.upper()}{methods}{size}{degree}, seed {self.seed}{budget}"
 
 
 _FIELDS = tuple(field.name for field in fields(Setting))
+# Older lines lack these.
+_LATER = ("size", "apart")
 
 
 def from_json(value: dict[str, Any]) -> Setting:
     """The setting of a line of results."""
-    return Setting(**{name: value[name] for name in _FIELDS if name != "size" or name in value})
+    return Setting(**{name: value[name] for name in _FIELDS if name not in _LATER or name in value})
 
 
 def to_json(setting: Setting) -> dict[str, Any]:
@@ -205,10 +210,16 @@ def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> It
         yield from runs(_OTHERS, 0, most, every_degree=True)
 
 
-def xor_settings(passes: int = XOR_PASSES, seeds: int = XOR_SEEDS, lines: int = 0) -> list[Setting]:
-    """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own."""
+def xor_settings(
+    passes: int = XOR_PASSES, seeds: int = XOR_SEEDS, lines: int = 0, apart: bool = False
+) -> list[Setting]:
+    """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own.
+
+    `apart` adds the same runs with each line a sequence of its own; those come first, since they are over sooner.
+    """
     return [
-        Setting("xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes", lines)
+        Setting("xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes", lines, cut)
+        for cut in ((True, False) if apart else (False,))
         for metric in ("rbpm", "ruop")
         for seed in range(seeds)
     ]

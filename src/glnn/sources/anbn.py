@@ -26,6 +26,7 @@ class AnBn(Source):
     name: ClassVar[str] = "anbn"
     unit: ClassVar[str] = "blocks"
     default_size: ClassVar[int] = 10
+    lines_of_a_piece: ClassVar[int | None] = 2
 
     def __post_init__(self) -> None:
         require_types(self)

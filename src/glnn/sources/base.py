@@ -46,6 +46,8 @@ class Source(ABC):
     default_size: ClassVar[int]
     # Whether all that is to be predicted follows from what comes before it.
     predictable: ClassVar[bool] = False
+    # How many lines make a piece that is independent of the others; None if all of a text hangs together.
+    lines_of_a_piece: ClassVar[int | None] = 1
 
     @property
     @abstractmethod
@@ -86,6 +88,14 @@ class Source(ABC):
     def encode(self, text: str) -> Encoded:
         """A text over the source's alphabet, with the source's mask."""
         return encode(text, alphabet=self.alphabet, mask=self.mask(text))
+
+    def apart(self, data: Encoded) -> Encoded:
+        """The same symbols, each piece that is independent of the others a sequence of its own."""
+        if self.lines_of_a_piece is None:
+            return data
+        ends = np.flatnonzero(data.codes == self.alphabet.symbols.index("\n")) + 1
+        starts = np.union1d(np.append(0, ends[self.lines_of_a_piece - 1 :: self.lines_of_a_piece]), data.codes.size)
+        return Encoded(data.codes, starts.astype(np.int64), data.mask, data.alphabet)
 
     def bits(self, data: str | Encoded, masked: bool = True) -> float:
         """−log2 of the probability of the symbols to be predicted, each given all the symbols before it.

@@ -48,6 +48,7 @@ class Music(Source):
     name: ClassVar[str] = "music"
     unit: ClassVar[str] = "bars"
     default_size: ClassVar[int] = 2700
+    lines_of_a_piece: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
         require_types(self)
