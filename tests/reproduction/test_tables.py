@@ -124,13 +124,15 @@ def test_a_page_is_changed_between_its_markers_only(tmp_path) -> None:
 
 def test_figures_of_what_there_is(tmp_path) -> None:
     pytest.importorskip("matplotlib")
-    from glnn.reproduction.figures import FAMILIES, curve, draw_figures, family_of
+    from glnn.reproduction.figures import FAMILIES, curve, draw_figures, draw_xor, family_of
 
     path = {"seconds": [0.5, 1.0, 2.0], "valid_bits": [3000.0, None, 1500.0], "steps": [1, 2, 3]}
     lines = [{**entry, "trajectory": path, "true_bits": {"valid": 1000.0}} for entry in LINES]
     assert curve(lines[0]) == ([0.5, 2.0], [2000.0, 500.0])
     assert family_of(lines[0]) == FAMILIES[0] and family_of(line("music", 4, 0, 1.0, ("hmm", "", ""))) is None
-    written = draw_figures(lines, [xor_line("rbpm", 0, 20)], tmp_path / "figures")
+    xor = [xor_line("rbpm", 0, 20), xor_line("ruop", 0, None, apart=True)]
+    assert [len(draw_xor(runs).axes) for runs in (xor[:1], xor)] == [2, 4]
+    written = draw_figures(lines, xor, tmp_path / "figures")
     names = [f"{name}.{kind}" for name in ("insertions", "music", "xor") for kind in ("png", "svg")]
     assert [path.name for path in written] == names
     assert all(path.stat().st_size > 5000 for path in written)

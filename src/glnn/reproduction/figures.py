@@ -6,6 +6,7 @@ that colours can be told apart.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -120,17 +121,37 @@ def _strong(axes: Axes, line: Line, colour: str, order: int) -> None:
 
 
 def draw_xor(lines: Sequence[Line]) -> Figure:
-    """Validation log-likelihood and error of the last bit against passes, one line a run."""
-    figure, panels = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
+    """Validation log-likelihood and error of the last bit against passes, one line a run.
+
+    Runs with each line of text a sequence of its own have a row of panels of their own.
+    """
+    settings = [from_json(line["setting"]) for line in lines]
+    variants = sorted({setting.apart for setting in settings})
+    rows = len(variants)
+    figure, panels = plt.subplots(rows, 2, figsize=(10.5, 0.5 + 3.9 * rows), layout="constrained", squeeze=False)
+    longest = max((line["trajectory"]["passes"][-1] for line in lines), default=1)
+    for apart, pair in zip(variants, panels, strict=True):
+        mine = [line for line, setting in zip(lines, settings, strict=True) if setting.apart == apart]
+        _draw_xor_runs(mine, pair, "each line a sequence" if apart else "one sequence" if rows > 1 else "")
+        for axes in pair:
+            axes.set_xlim(0, max(longest, 1))
+    for axes in panels[-1]:
+        axes.set_xlabel("passes over the training data")
+    figure.suptitle("Distant XOR, T = 100, validation", x=0.01, ha="left", weight="bold", fontsize=12.5)
+    return figure
+
+
+def _draw_xor_runs(lines: Sequence[Line], panels: Sequence[Axes], name: str) -> None:
+    """Likelihoods at the left, errors at the right, and how many runs of each metric succeeded."""
     for line in lines:
         path = line["trajectory"]
-        title, colour = METRICS[line["setting"]["metric"]]
         predicted = line["setting"].get("size") or 10_000
-        look: dict[str, Any] = {"color": colour, "lw": 1.4, "alpha": 0.75}
-        per_line = [None if bits is None else -bits / predicted for bits in path["valid_bits"]]
+        look: dict[str, Any] = {"color": METRICS[line["setting"]["metric"]][1], "lw": 1.4, "alpha": 0.75}
+        per_line = [math.nan if bits is None else -bits / predicted for bits in path["valid_bits"]]
         panels[0].plot(path["passes"], per_line, **look)
         panels[1].plot(path["passes"], [100 * error for error in path["valid_error"]], **look)
-    panels[0].set_title("Log-likelihood of the last bit, bits a line", loc="left", fontsize=10.5)
+    named = f"{name[0].upper()}{name[1:]}: log-likelihood" if name else "Log-likelihood"
+    panels[0].set_title(f"{named} of the last bit, bits a line", loc="left", fontsize=10.5)
     panels[0].set_ylim(-1.3, 0.02)
     panels[1].set_title("Error, %", loc="left", fontsize=10.5)
     panels[1].set_ylim(-1, 60)
@@ -138,22 +159,18 @@ def draw_xor(lines: Sequence[Line]) -> Figure:
     # At the left no run has come down yet.
     panels[1].annotate("1 %: success", (0.0, 1.0), xycoords=("axes fraction", "data"), xytext=(4, 4),
                        textcoords="offset points", ha="left", fontsize=9)  # fmt: skip
-    longest = max((line["trajectory"]["passes"][-1] for line in lines), default=1)
     for axes in panels:
-        axes.set_xlabel("passes over the training data")
-        axes.set_xlim(0, max(longest, 1))
         axes.spines[["top", "right"]].set_visible(False)
-    shown = [metric for metric in METRICS if any(line["setting"]["metric"] == metric for line in lines)]
-    for place, metric in enumerate(shown):
-        title, colour = METRICS[metric]
+    counted = []
+    for metric, (title, colour) in METRICS.items():
         mine = [line for line in lines if line["setting"]["metric"] == metric]
-        won = sum(line["success_passes"] is not None for line in mine)
-        text = f"{title}: {won} of {len(mine)} under 1 %"
-        figure.text(
-            0.99 - 0.24 * (len(shown) - 1 - place), 0.985, text, color=colour, weight="bold", ha="right", va="top"
-        )
-    figure.suptitle("Distant XOR, T = 100, validation", x=0.01, ha="left", weight="bold", fontsize=12.5)
-    return figure
+        if mine:
+            won = sum(line["success_passes"] is not None for line in mine)
+            counted.append((f"{title}: {won} of {len(mine)} under 1 %", colour))
+    for place, (text, colour) in enumerate(counted):
+        # One below the other in the corner above the curves that have come down.
+        look = {"color": colour, "weight": "bold", "ha": "right", "va": "top", "transform": panels[1].transAxes}
+        panels[1].text(0.99, 0.97 - 0.07 * place, text, **look)
 
 
 def _range(runs: Iterable[Line]) -> tuple[float, float]:
