@@ -37,6 +37,9 @@ def reproduce(
     apart: Annotated[
         bool, typer.Option("--apart", help="Distant XOR: also with each line a sequence of its own.")
     ] = False,
+    coherence: Annotated[
+        int, typer.Option(min=0, metavar="STEPS", help="Distant XOR: also with steps shortened, measured so often.")
+    ] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many settings.")] = None,
     no_run: Annotated[bool, typer.Option("--no-run", help="Run nothing, show what is there.")] = False,
     page: Annotated[
@@ -76,7 +79,7 @@ def reproduce(
             for path in paths:
                 typer.echo(str(path))
         return
-    wanted = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart)[:limit]
+    wanted = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence)[:limit]
     path = out / f"{what}.jsonl"
     interrupted = False
     failed: list[tuple[Setting, str]] = []
@@ -103,18 +106,21 @@ def _wanted(
     lines: int | None,
     seeds: int | None,
     apart: bool,
+    coherence: int,
 ) -> list[Setting]:
     from glnn.reproduction.settings import XOR_PASSES, XOR_SEEDS, table_settings, xor_settings
     from glnn.sequences import InputError
 
     if what == "table":
-        if lines is not None or seeds is not None or apart:
-            raise InputError("--lines, --seeds and --apart are options of xor; sizes of the networks are --sizes")
+        if lines is not None or seeds is not None or apart or coherence:
+            raise InputError(
+                "--lines, --seeds, --apart and --coherence are options of xor; sizes of the networks are --sizes"
+            )
         return table_settings(0.03 if scale is None else scale, steps, sizes)
     if sizes is not None:
         raise InputError("--sizes was given with xor, whose networks have ten units as in the paper")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
-    return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart)
+    return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart, coherence)
 
 
 def _run(

@@ -53,6 +53,12 @@ class Layout:
         return np.tile(sizes, self.symbols) if self.gated else sizes + self.symbols
 
     @cached_property
+    def unit_of(self) -> np.ndarray:
+        """The unit that each flat parameter leads into."""
+        sizes = self.block_sizes
+        return np.repeat(np.arange(len(sizes)) % self.units, sizes)
+
+    @cached_property
     def block_ptr(self) -> np.ndarray:
         """Where each block begins among the flat parameters."""
         return np.concatenate([[0], np.cumsum(self.block_sizes)])

@@ -123,16 +123,16 @@ def _strong(axes: Axes, line: Line, colour: str, order: int) -> None:
 def draw_xor(lines: Sequence[Line]) -> Figure:
     """Validation log-likelihood and error of the last bit against passes, one line a run.
 
-    Runs with each line of text a sequence of its own have a row of panels of their own.
+    Runs that depart from the paper have rows of panels of their own.
     """
-    settings = [from_json(line["setting"]) for line in lines]
-    variants = sorted({setting.apart for setting in settings})
-    rows = len(variants)
+    forms = [from_json(line["setting"]).form for line in lines]
+    shown = sorted(set(forms))
+    rows = len(shown)
     figure, panels = plt.subplots(rows, 2, figsize=(10.5, 0.5 + 3.9 * rows), layout="constrained", squeeze=False)
     longest = max((line["trajectory"]["passes"][-1] for line in lines), default=1)
-    for apart, pair in zip(variants, panels, strict=True):
-        mine = [line for line, setting in zip(lines, settings, strict=True) if setting.apart == apart]
-        _draw_xor_runs(mine, pair, "each line a sequence" if apart else "one sequence" if rows > 1 else "")
+    for form, pair in zip(shown, panels, strict=True):
+        mine = [line for line, its in zip(lines, forms, strict=True) if its == form]
+        _draw_xor_runs(mine, pair, form or ("as in the paper" if rows > 1 else ""))
         for axes in pair:
             axes.set_xlim(0, max(longest, 1))
     for axes in panels[-1]:

@@ -154,7 +154,8 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     counts = np.bincount(train.codes, minlength=symbols).astype(float)
     predicted = np.bincount(train.codes[train.mask], minlength=symbols).astype(float)
     params = model.initial(predicted, counts, generator)
-    options = Settings(setting.metric, setting.output_metric, validate_every=VALIDATE_EVERY)
+    coherence = setting.coherence or None
+    options = Settings(setting.metric, setting.output_metric, validate_every=VALIDATE_EVERY, coherence=coherence)
     few = sequences.source.encode(sequences.train.text[:_WARM_UP_SYMBOLS])
     # Outside the budget; processes that compile at once would spoil the cache, so they wait for each other.
     with compiling(Display(0)):

@@ -104,24 +104,32 @@ class Setting:
     """Lines, bars or blocks of a sequence; 0 is the paper's number."""
     apart: bool = False
     """Whether lines (blocks of aⁿbⁿ) are sequences of their own; the paper joins them to one."""
+    coherence: int = 0
+    """Steps between measurements of how far effects add up over time; 0 is the paper's method, without any."""
 
     @property
     def row(self) -> tuple[str, str, str]:
         """The row of the table that it belongs to."""
         return self.model, self.output_metric, self.metric
 
+    @property
+    def form(self) -> str:
+        """In what it departs from the paper; empty for the paper's own way."""
+        shortened = f"steps shortened every {self.coherence}" if self.coherence else ""
+        return ", ".join(filter(None, ("lines apart" if self.apart else "", shortened)))
+
     def __str__(self) -> str:
         methods = f" {self.output_metric}+{self.metric}".upper() if self.metric else ""
         size = f", {self.units} units" if self.units else ""
         degree = f", d = {self.degree}" if self.degree else ""
         budget = f", {self.budget}" if self.budget else ""
-        apart = ", apart" if self.apart else ""
-        return f"{self.source}{apart}, {self.model.upper()}{methods}{size}{degree}, seed {self.seed}{budget}"
+        form = f", {self.form}" if self.form else ""
+        return f"{self.source}, {self.model.upper()}{methods}{size}{degree}{form}, seed {self.seed}{budget}"
 
 
 _FIELDS = tuple(field.name for field in fields(Setting))
 # Older lines lack these.
-_LATER = ("size", "apart")
+_LATER = ("size", "apart", "coherence")
 
 
 def from_json(value: dict[str, Any]) -> Setting:
@@ -211,15 +219,16 @@ def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> It
 
 
 def xor_settings(
-    passes: int = XOR_PASSES, seeds: int = XOR_SEEDS, lines: int = 0, apart: bool = False
+    passes: int = XOR_PASSES, seeds: int = XOR_SEEDS, lines: int = 0, apart: bool = False, coherence: int = 0
 ) -> list[Setting]:
     """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own.
 
-    `apart` adds the same runs with each line a sequence of its own; those come first, since they are over sooner.
+    `coherence` and `apart` add the same runs in these forms; they come first, since they are over sooner.
     """
+    forms = [(False, coherence)] * (coherence > 0) + [(True, 0)] * apart + [(False, 0)]
     return [
-        Setting("xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes", lines, cut)
-        for cut in ((True, False) if apart else (False,))
+        Setting("xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes", lines, cut, measured)
+        for cut, measured in forms
         for metric in ("rbpm", "ruop")
         for seed in range(seeds)
     ]

@@ -153,16 +153,16 @@ def plain_rows(document: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def xor_document(lines: Sequence[Line], wanted: Sequence[Setting]) -> dict[str, Any]:
-    """How many of the wanted runs of distant XOR succeeded, by metric and by whether lines are apart."""
+    """How many of the wanted runs of distant XOR succeeded, by form and metric."""
     chosen = set(wanted)
     mine = [(setting, line) for line in lines if (setting := from_json(line["setting"])) in chosen]
     rows = []
-    for apart, metric in sorted({(setting.apart, setting.metric) for setting in wanted}):
-        found = [line for setting, line in mine if (setting.apart, setting.metric) == (apart, metric)]
+    for form, metric in sorted({(setting.form, setting.metric) for setting in wanted}):
+        found = [line for setting, line in mine if (setting.form, setting.metric) == (form, metric)]
         rows.append(
             {
                 "metric": metric,
-                "apart": apart,
+                "form": form,
                 "runs": len(found),
                 "successes_1500": successes(found, 1500),
                 "successes_2000": successes(found, 2000),
@@ -182,7 +182,7 @@ def xor_rows(document: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
         reached = ", ".join("–" if value is None else f"{value:,}" for value in row["success_passes"])
         errors = ", ".join("–" if value is None else f"{100 * value:.1f} %" for value in row["best_errors"])
         counts = [str(row["successes_1500"]), str(row["successes_2000"])] if row["runs"] else ["", ""]
-        title = f"GLNN QDH+{row['metric'].upper()}{', lines apart' if row['apart'] else ''}"
+        title = ", ".join(filter(None, (f"GLNN QDH+{row['metric'].upper()}", row["form"])))
         rows.append([title, str(row["runs"]), *counts, reached, errors])
     rows.append(["paper, GLNN QDH+RBPM", "8", "4", "6", "", ""])
     rows.append(["paper, Hessian-free RNN (2011)", "", "", "about 25 % of runs", "", ""])

@@ -53,6 +53,8 @@ def write_checkpoint(folder: Path, runs: Sequence[Progress], about: Mapping[str,
     for k, run in enumerate(runs):
         for which, params in (("params", run.params), ("best", run.best)):
             arrays.update({f"{k}.{which}.{part}": getattr(params, part) for part in _PARTS})
+        if run.coherence is not None:
+            arrays[f"{k}.coherence"] = run.coherence
         history = run.history
         table = [[_number(getattr(info, name)) for name in _COLUMNS] for info in history]
         arrays[f"{k}.history"] = np.array(table, np.float64).reshape(-1, len(_COLUMNS))
@@ -123,6 +125,7 @@ class RecordedTrainer(Trainer):
         if info.step == recorded.step:
             progress.params, progress.generator = recorded.params, recorded.generator
             progress.writing_rate, progress.transition_rate = recorded.writing_rate, recorded.transition_rate
+            progress.coherence = recorded.coherence
             self.generator.bit_generator.state = recorded.generator
             self._current = self._spare = None
         clock.__init__(info.seconds)  # type: ignore[misc]
@@ -180,10 +183,17 @@ def _progress(k: int, described: dict[str, Any], arrays: dict[str, np.ndarray]) 
         params=params,
         best=best,
         generator=described["generator"],
+        coherence=_quotients(arrays.get(f"{k}.coherence")),
         reason=str(described["reason"]),
         history=history,
         **numbers,
     )
+
+
+def _quotients(found: np.ndarray | None) -> np.ndarray | None:
+    if found is not None and not (found.ndim == 1 and found.dtype.kind == "f" and (found >= 1.0).all()):
+        raise KeyError("what steps are shortened by is not one number of 1 or more for each unit")
+    return found
 
 
 def _info(row: list[float]) -> StepInfo:

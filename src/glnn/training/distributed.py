@@ -203,6 +203,8 @@ class ShardedTrainer(Trainer):
                 f"batch_size is {settings.batch_size} and sequence_weights is {settings.sequence_weights!r}: shards "
                 "serve whole passes with sequences weighed by their length; leave both at their defaults"
             )
+        if settings.coherence is not None:
+            raise ValueError(f"coherence is {settings.coherence}: shards do not measure it; leave it out")
         self._shards = shards
         super().__init__(model, data, params, settings, *others)
         self._engine = ShardedEngine(model, self._whole, shards)

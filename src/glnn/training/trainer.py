@@ -16,6 +16,7 @@ from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, Scales, hessian_da
 from glnn.models import Model, Params
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, parse_budget
+from glnn.training.coherence import Step, coherence, shortened
 from glnn.training.corpus import Corpus, SequenceWeights, prepare, stretch_length
 from glnn.training.engine import DEFAULT_MEMORY, Engine, Forward, Precision
 from glnn.training.learning_rate import climb
@@ -38,6 +39,9 @@ class Settings:
     threads: int = 1
     memory: int = DEFAULT_MEMORY
     precision: Precision = "float64"
+    coherence: int | None = None
+    """Every so many steps each unit's share of the transition step is measured anew and shortened by how far its
+    effects add up over time; None is the paper's method."""
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -55,6 +59,13 @@ class Settings:
             raise ValueError(f"patience is {self.patience}: at least 1 step is needed")
         if self.validate_every < 1:
             raise ValueError(f"validate_every is {self.validate_every}: at least 1 step is needed")
+        if self.coherence is not None:
+            if self.coherence < 1:
+                raise ValueError(f"coherence is {self.coherence}: at least 1 step is needed, or None")
+            if not TRANSITION_METHODS[self.metric].invariant:
+                raise ValueError(f"coherence compares effects with a metric, and {self.metric!r} is none: leave it out")
+            if self.precision != "float64":
+                raise ValueError("coherence is measured by small differences: it needs precision='float64'")
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,8 @@ class StepInfo:
     """Accepted updates so far."""
     seconds: float
     """CPU seconds of training so far."""
+    coherence: float = 1.0
+    """The largest quotient by which a unit's step was shortened."""
     notes: tuple[str, ...] = ()
 
 
@@ -100,6 +113,8 @@ class Progress:
     passes: int = 0
     seconds: float = 0.0
     generator: Any = None
+    coherence: np.ndarray | None = None
+    """By how much each unit's step is shortened, and at last that of the start values; None: not measured."""
     reason: str = ""
     history: list[StepInfo] = field(default_factory=list)
 
@@ -191,8 +206,13 @@ class Trainer:
         if self._method.invariant:
             start_step = _divide(start_step, derivatives.start_modulus + self.settings.damping)
         start_step = np.where(np.isfinite(start_step), start_step, 0.0)
-        step = np.where(np.isfinite(direction.step), direction.step, 0.0)
-        current, transition, transition_size = self._transition_step(current, step, start_step, notes)
+        step = Step(np.where(np.isfinite(direction.step), direction.step, 0.0), start_step)
+        quotients = progress.coherence
+        if self.settings.coherence is not None:
+            if quotients is None or progress.step % self.settings.coherence == 0:
+                quotients = coherence(self._engine, current.params, derivatives, step)
+            step = shortened(step, quotients, self._engine.layout)
+        current, transition, transition_size = self._transition_step(current, *step, notes)
         self._current = current
         passes = progress.passes + (writing.used > 0) + (transition.used > 0)
         seconds = clock.seconds
@@ -214,6 +234,7 @@ class Trainer:
                 resting=direction.resting,
                 passes=passes,
                 seconds=seconds,
+                coherence=1.0 if quotients is None else float(quotients.max()),
                 notes=tuple(notes),
             )
             self.progress = progress
@@ -221,6 +242,7 @@ class Trainer:
             progress.writing_rate, progress.transition_rate = writing.rate, transition.rate
             progress.seconds = seconds
             progress.generator = self.generator.bit_generator.state
+            progress.coherence = quotients
             progress.history.append(info)
             if self._is_best(score, info.step):
                 progress.best = current.params
