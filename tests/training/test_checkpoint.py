@@ -47,6 +47,7 @@ def assert_same(one: Progress, other: Progress) -> None:
             np.testing.assert_array_equal(getattr(getattr(one, which), part), getattr(getattr(other, which), part))
     for name in ("writing_rate", "transition_rate", "best_score", "best_step", "step", "passes", "generator", "reason"):
         assert getattr(one, name) == getattr(other, name), name
+    np.testing.assert_array_equal(one.coherence, other.coherence)
     assert [without_time(info) for info in one.history] == [without_time(info) for info in other.history]
 
 
@@ -63,8 +64,9 @@ def without_time(info: StepInfo) -> str:
         (Settings(metric="qdruop", sequence_weights="equal"), False),
         (Settings(batch_size=2), True),
         (Settings(batch_size=2, metric="fb"), False),
+        (Settings(coherence=3), True),
     ],
-    ids=["rbpm", "qdruop", "batches", "batches alone"],
+    ids=["rbpm", "qdruop", "batches", "batches alone", "coherence"],
 )
 def test_a_resumed_training_has_the_same_bits(name: str, settings: Settings, validated: bool, tmp_path: Path) -> None:
     given = case(name)
@@ -246,6 +248,15 @@ def test_a_crash_at_any_moment_of_writing_leaves_one_to_read(tmp_path: Path, mon
 def test_files_that_are_none(header: dict, message: str, tmp_path: Path) -> None:
     write_model_file(tmp_path / NAME, {"a": np.zeros(1)}, header)
     with pytest.raises(ModelFileError, match=message):
+        read_checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [np.array([0.5, 2.0]), np.array([np.nan]), np.ones((2, 2)), np.array([1, 2])])
+def test_quotients_that_are_none_are_refused(wrong: np.ndarray, tmp_path: Path) -> None:
+    progress = trainer(case(), Settings(coherence=1)).run(Budget(steps=1))
+    progress.coherence = wrong
+    write_checkpoint(tmp_path, [progress], {})
+    with pytest.raises(ModelFileError, match="not one number of 1 or more for each unit"):
         read_checkpoint(tmp_path)
 
 

@@ -154,3 +154,6 @@ def test_batches_and_equal_weights_are_refused() -> None:
     options = Settings(batch_size=3)
     with pytest.raises(ValueError, match=r"batch_size is 3 .* leave both at their defaults"):
         ShardedTrainer(LocalShards(model, data, options), model, data, params, options)
+    options = Settings(coherence=3)
+    with pytest.raises(ValueError, match="coherence is 3: shards do not measure it"):
+        ShardedTrainer(LocalShards(model, data, options), model, data, params, options)

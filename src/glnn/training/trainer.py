@@ -209,7 +209,8 @@ class Trainer:
         step = Step(np.where(np.isfinite(direction.step), direction.step, 0.0), start_step)
         quotients = progress.coherence
         if self.settings.coherence is not None:
-            if quotients is None or progress.step % self.settings.coherence == 0:
+            due = progress.step % self.settings.coherence == 0
+            if quotients is None or due or len(quotients) != self._engine.layout.units + 1:
                 quotients = coherence(self._engine, current.params, derivatives, step)
             step = shortened(step, quotients, self._engine.layout)
         current, transition, transition_size = self._transition_step(current, *step, notes)
