@@ -24,10 +24,6 @@ def train(
     restarts: Annotated[
         str | None, typer.Option(metavar="N", help="Random starts that share the budget; auto if left out.")
     ] = None,
-    coherence: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="STEPS", help="Shorten steps of units with long memory; measure every so often."),
-    ] = None,
     depth: Annotated[int | None, typer.Option(min=0, help="Longest context, of the model contexttree.")] = None,
     patience: Annotated[
         int | None, typer.Option(min=1, help="Stop after so many steps without a better validation score.")
@@ -83,7 +79,6 @@ def train(
         "units": number_or_auto("--units", units),
         "degree": number_or_auto("--degree", degree),
         "restarts": number_or_auto("--restarts", restarts),
-        "coherence": coherence,
         "depth": depth,
         "patience": patience,
     }

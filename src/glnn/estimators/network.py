@@ -61,8 +61,6 @@ class Network(SequenceModel):
     smoothing: share of the uniform distribution in every prediction, which bounds what one surprise can cost; "auto"
     takes the share that suits the validation data best, and at least 1/(T + 2) after T symbols.
     precision: "float64", or "float32" for what training stores and multiplies: faster, half the memory, less exact.
-    coherence: every so many steps (20, say) measure how far the effects of each unit add up over time, and shorten its
-    steps by that; learns faster where memory is long. None is the paper's method.
     end: learn where sequences end, when there are several.
     unknown: "error", or "escape" to give symbols first met later a small probability.
     alphabet: every symbol that can occur, when more are known than are seen.
@@ -102,7 +100,6 @@ class Network(SequenceModel):
         validation_fraction: float | str = "auto",
         smoothing: float | str = "auto",
         precision: str = "float64",
-        coherence: int | None = None,
         end: bool = True,
         unknown: str = "error",
         alphabet: Any = None,
@@ -124,7 +121,6 @@ class Network(SequenceModel):
         self.validation_fraction = validation_fraction
         self.smoothing = smoothing
         self.precision = precision
-        self.coherence = coherence
         self.end = end
         self.unknown = unknown
         self.alphabet = alphabet
@@ -194,7 +190,6 @@ class Network(SequenceModel):
             patience=integer("patience", self.patience, 1, none=True),
             threads=integer("n_jobs", self.n_jobs, 1, none=True) or 1,
             precision=choice("precision", self.precision, ("float64", "float32")),  # type: ignore[arg-type]
-            coherence=integer("coherence", self.coherence, 1, none=True),
         )
         choice("activation", self.activation, self._activations)
         number_or("auto", "smoothing", self.smoothing, 0.0, 1.0)
