@@ -4,8 +4,9 @@
     python experiments/insertions_excess.py table        what is there so far, into docs/reproduction.md
 
 One GLNN (QDH+RBPM, 32 units, d = 3, seed 0) after the paper's way, with other dampings ε of M̃, with the damping of the
-writing weights by counts in place of frequencies, and on sequences in which no block follows the digit 9. Each variant
-is a line of JSON with its regret, that of the third sequence, and the excess over the true model by kind of position.
+writing weights by counts in place of frequencies, on sequences in which no block follows the digit 9, and with more units
+and time. Each variant is a line of JSON with its regret, that of the third sequence, and the excess over the true model
+by kind of position.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Variant(NamedTuple):
     units: int = 32
     after_nine: bool = True
     damped_by_counts: bool = False
+    budget: str = SETTING.budget
 
 
 VARIANTS = (
@@ -55,6 +57,7 @@ VARIANTS = (
     Variant("w damped by counts", damped_by_counts=True),
     Variant("none after 9", after_nine=False),
     Variant("none after 9, 64 units", after_nine=False, units=64),
+    Variant("128 units, 240 s", units=128, budget="240s"),
 )
 
 
@@ -93,7 +96,7 @@ def run(variant: Variant) -> dict[str, Any]:
     source = Insertions(after_last_digit=variant.after_nine)
     train, valid, third = (source.sample(None, seed) for seed in running.seeds_of(SETTING))
     sequences = Sequences(source, train, valid, third)
-    setting = replace(SETTING, units=variant.units)
+    setting = replace(SETTING, units=variant.units, budget=variant.budget)
     made = new_trainer(setting, sequences)
     settings = replace(made.settings, damping=variant.damping)
     trainer = Trainer(made.model, sequences.encoded(train), made.progress.params, settings, made.validation)
