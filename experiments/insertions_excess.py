@@ -4,9 +4,9 @@
     python experiments/insertions_excess.py table        what is there so far, into docs/reproduction.md
 
 One GLNN (QDH+RBPM, 32 units, d = 3, seed 0) after the paper's way, with other dampings ε of M̃, with the damping of the
-writing weights by counts in place of frequencies, on sequences in which no block follows the digit 9, and with more units
-and time. Each variant is a line of JSON with its regret, that of the third sequence, and the excess over the true model
-by kind of position.
+writing weights by counts in place of frequencies, on sequences in which no block follows the digit 9, and with more
+units and time. Each variant is a line of JSON with its regret, that of the third sequence, and the excess over the true
+model by kind of position.
 """
 
 from __future__ import annotations
