@@ -40,8 +40,7 @@ class Settings:
     memory: int = DEFAULT_MEMORY
     precision: Precision = "float64"
     coherence: int | None = None
-    """Every so many steps each unit's share of the transition step is measured anew and shortened by how far its
-    effects add up over time; None is the paper's method."""
+    """Steps between measurements of how far each unit's effects add up over time; None (the paper) is never."""
 
     def __post_init__(self) -> None:
         for name, value, known in (
