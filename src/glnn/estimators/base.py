@@ -18,7 +18,8 @@ from glnn.estimators.conventions import Conventions
 from glnn.estimators.escape import WithEscape, escape_probability
 from glnn.estimators.parameters import choice, flag, integer, number, seed
 from glnn.estimators.reading import Reader, Reading, kept_positions
-from glnn.evaluation import Predictor, State, check_fitted
+from glnn.evaluation import Predictor, State
+from glnn.evaluation.fitted import check_fitted
 from glnn.sequences import Alphabet, Encoded, InputError
 
 # A sample ends by itself where an end is learned; this only guards against a model that never ends.

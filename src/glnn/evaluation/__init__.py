@@ -3,7 +3,6 @@
 from glnn.evaluation.classification_error import error_rate
 from glnn.evaluation.code_length import bits, surprise
 from glnn.evaluation.cumulative_regret import regret, regret_so_far
-from glnn.evaluation.fitted import check_fitted
 from glnn.evaluation.predictor import Predictor, State, StepwisePredictor
 from glnn.evaluation.regularisation import regularise
 
@@ -12,7 +11,6 @@ __all__ = [
     "State",
     "StepwisePredictor",
     "bits",
-    "check_fitted",
     "error_rate",
     "regret",
     "regret_so_far",
