@@ -38,11 +38,11 @@ def settings() -> list[Setting]:
 def table(apart: list[Line], together: list[Line]) -> str:
     """Regrets of the same settings in both forms, on the validation and on the third sequence."""
     whole = {from_json(line["setting"]): line for line in together}
+    found = {from_json(line["setting"]): line for line in apart}
     rows = []
-    for line in sorted(apart, key=lambda line: settings().index(from_json(line["setting"]))):
-        setting = from_json(line["setting"])
+    for setting in (setting for setting in settings() if setting in found):
         name = f"{TITLES[setting.source]}, {setting.metric.upper()}, {setting.units} units, seed {setting.seed}"
-        rows.append([name, *_regrets(whole.get(replace(setting, apart=False))), *_regrets(line)])
+        rows.append([name, *_regrets(whole.get(replace(setting, apart=False))), *_regrets(found[setting])])
     return as_markdown(["", "one sequence", "third", "apart", "third"], rows)
 
 

@@ -2,11 +2,9 @@
 
     python experiments/xor_memory.py [--metric ruop] [--seed 5] [--steps 245] [--apart]
 
-Trains up to where η_τ has collapsed and looks at the step δτ that is proposed there, unit by unit. The metric measures
-it by δτᵀ(M̃ + ε)δτ, in which every time counts for itself. Its effect on the likelihood of each line, by finite
-differences, gives Σ_lines (∂ log π)², in which effects add up over the times that a unit remembers: the quotient is
-about the number of times that act together. One line of JSON a unit, into results/reproduction/xor_memory.jsonl; the
-table of what is there goes into docs/reproduction.md.
+Trains up to where η_τ has collapsed and measures the step that is proposed there, unit by unit: how many times act
+together (`glnn.training.coherence`), where the metric takes each for itself. One line of JSON a unit, into
+results/reproduction/xor_memory.jsonl; the table of what is there goes into docs/reproduction.md.
 """
 
 from __future__ import annotations
@@ -23,43 +21,31 @@ from glnn.metrics import TRANSITION_METHODS, Scales
 from glnn.reproduction.running import new_trainer, sequences_of, versions
 from glnn.reproduction.settings import XOR_UNITS, to_json, xor_settings
 from glnn.reproduction.tables import as_markdown, write_between
+from glnn.training.coherence import Step, coherence
 from glnn.training.parallel import single_threaded_blas
 
 RESULTS = Path(__file__).parent / "results" / "reproduction" / "xor_memory.jsonl"
 PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
-# Small beside the rates at which lines change, large beside rounding.
-SMALL = 1e-8
+# An activity beyond this, on either side, hardly has a slope.
+SATURATED = 0.99
 
 
 def measure(trainer: Any, metric: str) -> list[dict[str, Any]]:
-    """The proposed step of each unit as the metric sees it, and as the lines do."""
+    """For each unit the times that act together in its proposed step, and how often it is saturated."""
     engine, params = trainer._engine, trainer.progress.params
     method, corpus = TRANSITION_METHODS[metric], trainer.corpus
     with single_threaded_blas():
         current = engine.forward(params)
-        statistics = engine.derivatives(current, method).statistics
-        step = method.direction(statistics, engine.layout, Scales(1.0, corpus.frequencies, corpus.length)).step
-        # Blocks are (symbol, unit, source); a fully connected unit has the constant and ten sources.
-        steps, gradient = (part.reshape(-1, XOR_UNITS, XOR_UNITS + 1) for part in (step, statistics.gradient))
+        derivatives = engine.derivatives(current, method)
+        scales = Scales(1.0, corpus.frequencies, corpus.length)
+        direction = method.direction(derivatives.statistics, engine.layout, scales).step
+        together = coherence(engine, params, derivatives, Step(direction, np.zeros_like(params.V0)))
         activity = np.concatenate([trainer.model.activities(trace) for _, trace in engine.walk(current)])
-        found = []
-        for unit in range(XOR_UNITS):
-            only = np.zeros_like(steps)
-            only[:, unit] = steps[:, unit]
-            away = [
-                engine.log_likelihoods(params.replace(theta=params.theta + sign * SMALL * only.ravel()))
-                for sign in (1, -1)
-            ]
-            slopes = (away[0] - away[1]) / (2.0 * SMALL)
-            found.append(
-                {
-                    "unit": unit + 1,
-                    "by_metric": float((gradient[:, unit] * steps[:, unit]).sum()),
-                    "by_lines": float((slopes**2).sum()),
-                    "saturated": float(np.mean(np.abs(activity[:, unit]) > 0.99)),
-                }
-            )
-    return found
+    saturated = np.mean(np.abs(activity) > SATURATED, axis=0)
+    return [
+        {"unit": unit + 1, "together": float(together[unit]), "saturated": float(saturated[unit])}
+        for unit in range(XOR_UNITS)
+    ]
 
 
 def table(lines: list[dict[str, Any]]) -> str:
@@ -70,11 +56,7 @@ def table(lines: list[dict[str, Any]]) -> str:
         runs.setdefault(title + (", lines apart" if line["setting"]["apart"] else ""), {})[line["unit"]] = line
     columns = ["unit", *(f"{title}: times together | saturated" for title in runs)]
     rows = [
-        [str(unit)]
-        + [
-            f"{run[unit]['by_lines'] / run[unit]['by_metric']:,.0f} | {100 * run[unit]['saturated']:.0f} %"
-            for run in runs.values()
-        ]
+        [str(unit)] + [f"{run[unit]['together']:,.0f} | {100 * run[unit]['saturated']:.0f} %" for run in runs.values()]
         for unit in range(1, XOR_UNITS + 1)
     ]
     return as_markdown(" | ".join(columns).split(" | "), [" | ".join(row).split(" | ") for row in rows])

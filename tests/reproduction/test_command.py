@@ -66,6 +66,7 @@ def test_a_sweep_its_table_and_its_figures(glnn, tmp_path: Path) -> None:
         (("table", "--lines", "5"), "--lines, --seeds, --apart and --coherence are options of xor"),
         (("table", "--apart"), "--lines, --seeds, --apart and --coherence are options of xor"),
         (("xor", "--sizes", "5"), "--sizes was given with xor"),
+        (("table", "--only", "music", "--only", "GRU"), "no setting has 'music' and 'GRU' in it (--only); one of them"),
         (("table", "--workers", "2", "--cluster", "tcp://x:1"), "--workers and --cluster were both given"),
         (("table", "--no-run", "--out", "none"), "table.jsonl is not there: run without --no-run first"),
         (("figures", "--out", "none"), "no runs in none: run glnn reproduce table or xor with --out none first"),
@@ -74,6 +75,18 @@ def test_a_sweep_its_table_and_its_figures(glnn, tmp_path: Path) -> None:
 def test_wrong_input_is_told_in_one_line(glnn, arguments, told: str) -> None:
     code, _, error = glnn(*arguments)
     assert code == 2 and told in error and error.count("\n") == 1
+
+
+def test_only_what_all_texts_name_is_run(glnn, tmp_path: Path) -> None:
+    chosen = ("--only", "Music, GLNN qdh", "--only", "d = 3", "--only", "seed 1")
+    code, out, err = glnn(*TINY, *chosen, "--out", "r", "--json")
+    assert code == 0, err
+    assert json.loads(out)["wanted"] == 2
+    settings = [json.loads(text)["setting"] for text in (tmp_path / "r" / "table.jsonl").read_text().splitlines()]
+    assert {(s["source"], s["model"], s["metric"], s["seed"]) for s in settings} == {
+        ("music", "glnn", "rbpm", 1),
+        ("music", "glnn", "ruop", 1),
+    }
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_quotients_compare_the_effect_with_the_metric(name: str, metric: str, we
         expected = derivatives.statistics.gradient[chosen] @ step.transitions[chosen]
         expected += derivatives.start_gradient @ start_step
         quotient = float(np.sum(each[owner] * slopes**2) / expected)
-        assert found[group] == pytest.approx(max(1.0, quotient), rel=1e-4)
+        assert found[group] == pytest.approx(quotient, rel=1e-4)
     assert found.max() > 1.1
 
 
@@ -117,6 +117,13 @@ def test_it_is_measured_every_so_many_steps_and_not_without_being_asked() -> Non
     assert len(set(found[:4])) == len(set(found[4:8])) == 1 and len(set(found)) == 3
     plain = Trainer(case.model, case.data, case.params, Settings())
     assert plain.step().coherence == 1.0 and plain.progress.coherence is None
+
+
+def test_no_step_becomes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = problem("glnn", lengths=(200,))
+    monkeypatch.setattr("glnn.training.trainer.coherence", lambda engine, *_: np.full(engine.layout.units + 1, 0.25))
+    steps = [Trainer(case.model, case.data, case.params, Settings(coherence=at)).step() for at in (1, None)]
+    assert steps[0].transition_size == steps[1].transition_size and steps[0].coherence == 1.0
 
 
 def test_the_number_of_threads_changes_nothing() -> None:

@@ -40,6 +40,12 @@ def reproduce(
     coherence: Annotated[
         int, typer.Option(min=0, metavar="STEPS", help="Distant XOR: also with steps shortened, measured so often.")
     ] = 0,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT", help="Only settings whose name has this in it, such as 'music, GLNN'; repeatable."
+        ),
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many settings.")] = None,
     no_run: Annotated[bool, typer.Option("--no-run", help="Run nothing, show what is there.")] = False,
     page: Annotated[
@@ -59,6 +65,7 @@ def reproduce(
     \b
     Examples:
       glnn reproduce table --scale 0.03 --out results --workers 4
+      glnn reproduce table --scale 0.06 --only music --only "GLNN QDH" --only "d = 3"
       glnn reproduce xor --out results --cluster tcp://10.0.0.1:8786
       glnn reproduce figures --out results
     """
@@ -79,7 +86,8 @@ def reproduce(
             for path in paths:
                 typer.echo(str(path))
         return
-    wanted = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence)[:limit]
+    possible = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence)
+    wanted = _with(only or [], possible)[:limit]
     path = out / f"{what}.jsonl"
     interrupted = False
     failed: list[tuple[Setting, str]] = []
@@ -121,6 +129,17 @@ def _wanted(
         raise InputError("--sizes was given with xor, whose networks have ten units as in the paper")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
     return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart, coherence)
+
+
+def _with(texts: list[str], settings: list[Setting]) -> list[Setting]:
+    """The settings whose names have all these texts in them."""
+    from glnn.sequences import InputError
+
+    chosen = [setting for setting in settings if all(text.lower() in str(setting).lower() for text in texts)]
+    if not chosen:
+        told = " and ".join(repr(text) for text in texts)
+        raise InputError(f"no setting has {told} in it (--only); one of them reads: {settings[-1]}")
+    return chosen
 
 
 def _run(

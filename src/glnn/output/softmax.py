@@ -73,23 +73,19 @@ def writing_statistics(
     N, A = a.shape[1], w.shape[1]
     if N * A <= SMALL:
         return _small_writing_statistics(a, y, weight, w)
-    gradient, moments = np.zeros((N + 1, A)), np.zeros((2 * N, A))
-    diagonal, cross = np.empty((N + 1, A)), np.empty((N + 1, A))
-    zeroth = np.zeros(A)
-    powers = thread_workspace().array("powers", _block_rows(A), 2 * N, dtype=a.dtype)
+    gradient, diagonal, cross = no_statistics(N, A)
+    squares = thread_workspace().array("squares", _block_rows(A), N, dtype=a.dtype)
     spread = thread_workspace().array("spreads", _block_rows(A), A, dtype=a.dtype)
     total = 0.0
     for rows, E in _logits(a, w):
-        n = len(E)
-        block, P = powers[:n], spread[:n]
-        block[:, :N] = a[rows]
-        np.multiply(block[:, :N], block[:, :N], out=block[:, N:])
+        block, square, P = a[rows], squares[: len(E)], spread[: len(E)]
+        np.multiply(block, block, out=square)
         total += _normalise(E, w[0], y[rows], weight[rows])
-        _errors_and_spreads(E, y[rows], weight[rows], P, gradient[0], zeroth)
-        gradient[1:] += block[:, :N].T @ E
-        moments += block.T @ P
-    cross[0] = diagonal[0] = zeroth
-    cross[1:], diagonal[1:] = moments[:N], moments[N:]
+        _errors_and_spreads(E, y[rows], weight[rows], P, gradient[0], diagonal[0])
+        gradient[1:] += block.T @ E
+        cross[1:] += block.T @ P
+        diagonal[1:] += square.T @ P
+    cross[0] = diagonal[0]
     return WritingStatistics(gradient, diagonal, cross), total
 
 

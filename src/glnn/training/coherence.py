@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
 
 def coherence(engine: Engine, params: Params, derivatives: Derivatives, step: Step) -> np.ndarray:
-    """The quotient of each unit, 1 at least; the last one is that of the start values."""
+    """The quotient of each unit, 1 where there is no step; the last one is that of the start values."""
     unit_of = engine.layout.unit_of
     units = engine.layout.units
     weights = np.concatenate([stretch.weight for stretch in engine.corpus.stretches])
@@ -53,7 +53,7 @@ def coherence(engine: Engine, params: Params, derivatives: Derivatives, step: St
         slopes = (engine.log_likelihoods(moved) - before) / h
         quotient = float(weights @ slopes**2) / expected
         if np.isfinite(quotient):
-            found[group] = max(1.0, quotient)
+            found[group] = quotient
     return found
 
 

@@ -210,7 +210,8 @@ class Trainer:
         if self.settings.coherence is not None:
             due = progress.step % self.settings.coherence == 0
             if quotients is None or due or len(quotients) != self._engine.layout.units + 1:
-                quotients = coherence(self._engine, current.params, derivatives, step)
+                # No step becomes longer than the metric has it.
+                quotients = np.maximum(1.0, coherence(self._engine, current.params, derivatives, step))
             step = shortened(step, quotients, self._engine.layout)
         current, transition, transition_size = self._transition_step(current, *step, notes)
         self._current = current
