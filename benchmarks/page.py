@@ -29,6 +29,7 @@ def tables() -> dict[str, Callable[[], str]]:
     return {
         "yardstick": lambda: run.table(found("yardstick")),
         "roofline": lambda: roofline.table(found("roofline")),
+        "roofs": lambda: roofline.summary(found("roofline"), found("yardstick")),
         "growth": lambda: growth.table(found("growth")),
         "memory": lambda: memory.table(found("memory")),
         "restarts": lambda: restarts.table(read(restarts.RESULT)),

@@ -1,10 +1,11 @@
-"""Where the engine's time goes, and the least it could be on this processor: flops, bytes and edges of every part.
+"""Where the engine's time goes, and the least it could be on this processor: flops, bytes, edges and steps of a part.
 
     python benchmarks/roofline.py [PROBLEM ...] [--repeats 7] [--out FILE.json]
 
-Three roofs are measured in the same run, each by a loop that does nothing else: multiply-adds (a large matrix product),
-bytes (a sum over an array far larger than the caches), and edges (sums over the edges of a network whose weights stay
-in the first cache). A part cannot be faster than the slowest of what it needs of each, except that small networks use
+Four roofs are measured in the same run, each by a loop that does nothing else: multiply-adds (a large matrix product),
+bytes (a sum over an array far larger than the caches), edges (sums over the edges of a network whose weights stay
+in the first cache), and steps in time (tanh of tanh of tanh of one vector: each waits for the one before, as a
+recurrence does). A part cannot be faster than the slowest of what it needs of each, except that small networks use
 matrices in the place of edges. CPU seconds of one thread.
 """
 
@@ -22,11 +23,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.run import EngineUpdate, processor, product_gflops
+from benchmarks.run import GOALS, EngineUpdate, processor, product_gflops
 from benchmarks.yardstick import NAMES, problem
 from glnn.models import GLNN
 from glnn.models.recurrence import _sum_over_edges
 from glnn.network import random_graph
+from glnn.numeric.elementary import tanh
 from glnn.numeric.kernel import CONTRACT, kernel
 from glnn.output import softmax
 from glnn.training.parallel import single_threaded_blas
@@ -38,6 +40,7 @@ class Roofs(NamedTuple):
     flops: float
     bytes: float
     edges: float
+    steps: float
 
 
 class Need(NamedTuple):
@@ -45,7 +48,8 @@ class Need(NamedTuple):
 
     flops: float
     bytes: float
-    edges: float
+    edges: float = 0.0
+    steps: float = 0.0
 
     def seconds(self, roofs: Roofs) -> float:
         """The least time for it."""
@@ -56,6 +60,13 @@ class Need(NamedTuple):
 def _many_sums(count: int, ptr: np.ndarray, ends: np.ndarray, tau: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
     for _ in range(count):
         _sum_over_edges(ptr, ends, tau, v, out)
+
+
+@kernel(CONTRACT)
+def _many_steps(count: int, v: np.ndarray) -> None:
+    for _ in range(count):
+        for j in range(4):
+            v[j] = tanh(v[j])
 
 
 def best_of(repeats: int, job: Callable[[], Any]) -> float:
@@ -76,11 +87,17 @@ def roofs(repeats: int) -> Roofs:
     tau, v, out = np.ones(graph.edges), np.ones(64), np.empty(64)
     ptr, ends = graph.in_ptr.astype(np.uint32), graph.sources.astype(np.uint32)
     sums = best_of(repeats, lambda: _many_sums(2000, ptr, ends, tau, v, out))
-    return Roofs(product_gflops() * 1e9, large.nbytes / best_of(repeats, large.sum), 2000 * graph.edges / sums)
+    chain = best_of(repeats, lambda: _many_steps(100_000, v))
+    return Roofs(
+        flops=product_gflops() * 1e9,
+        bytes=large.nbytes / best_of(repeats, large.sum),
+        edges=2000 * graph.edges / sums,
+        steps=100_000 / chain,
+    )
 
 
 def needs(name: str) -> dict[str, Need]:
-    """Flops, bytes to and from arrays over time, and edges visited, of every part of a pair of updates (RBPM)."""
+    """Flops, bytes to and from arrays over time, edges and steps, of every part of a pair of updates (RBPM)."""
     given = problem(name)
     graph = given.parameters.graph
     T, P = len(given.data.codes), int(given.data.mask.sum())
@@ -90,12 +107,12 @@ def needs(name: str) -> dict[str, Need]:
     # 14 flops of a polynomial and some more make an exp, a division one; a fused multiply-add is two.
     exp = 20
     return {
-        "w: source terms": Need(P * A * (6 * N + exp), 8 * P * 3 * N, 0),
+        "w: source terms": Need(P * A * (6 * N + exp), 8 * P * 3 * N),
         "backward": Need(T * (5 * E + 12 * N), 8 * (3 * T * N + 2 * P * N), 0 if dense else 1.5 * T * E),
-        "sums of G and M": Need(T * float((3 * K + K * (K + 1)).sum()), 8 * 3 * T * N, 0),
-        "solving": Need(A * float((K**3 / 3 + 2 * K**2).sum()), 8 * A * float((K**2).sum()), 0),
-        "forward": Need(T * (2 * E + N * (exp + 2)), 8 * T * N, 0 if dense else T * E),
-        "statistics of w": Need(P * A * (8 * N + exp), 8 * P * N, 0),
+        "sums of G and M": Need(T * float((3 * K + K * (K + 1)).sum()), 8 * 3 * T * N),
+        "solving": Need(A * float((K**3 / 3 + 2 * K**2).sum()), 8 * A * float((K**2).sum())),
+        "forward": Need(T * (2 * E + N * (exp + 2)), 8 * T * N, 0 if dense else T * E, T),
+        "statistics of w": Need(P * A * (8 * N + exp), 8 * P * N),
     }
 
 
@@ -167,6 +184,21 @@ def table(record: dict[str, Any], names: Sequence[str] = ("insertions, 64 units"
     return "\n".join(lines)
 
 
+def summary(record: dict[str, Any], against: dict[str, Any]) -> str:
+    """Every problem beside its least time, and the ratio to plain C++ that would go with it."""
+    yardstick = {line["problem"]: line["yardstick_ms"]["total"] for line in against["results"] if line["threads"] == 1}
+    lines = ["| problem | C++ | least | ratio at every roof | goal | of the roof |", "|---|---:|---:|---:|---:|---:|"]
+    for result in record["results"]:
+        name = result["problem"]
+        least = 1e3 * sum(part["least_s"] for part in result["parts"])
+        share = least / (1e3 * result["total_s"])
+        lines.append(
+            f"| {name} | {yardstick[name]:,.0f} ms | {least:,.1f} ms | {yardstick[name] / least:.1f} | "
+            f"{GOALS[1][name]} | {share:.0%} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problem", nargs="*", default=list(NAMES))
@@ -177,7 +209,7 @@ def main() -> None:
         limits = roofs(options.repeats)
         print(
             f"{processor()}: {limits.flops / 1e9:.1f} GFlop/s, {limits.bytes / 1e9:.1f} GB/s, "
-            f"{limits.edges / 1e9:.2f} billion edges/s"
+            f"{limits.edges / 1e9:.2f} billion edges/s, {limits.steps / 1e6:.1f} million steps/s"
         )
         results = []
         for name in options.problem:

@@ -27,7 +27,8 @@ from glnn.models import MODELS
 from glnn.network import random_graph
 from glnn.sequences import encode
 from glnn.sources import get
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
 RESULTS = Path(__file__).parent / "results" / "engine_runs.jsonl"

@@ -26,7 +26,8 @@ from glnn import sources
 from glnn.models import LSTM
 from glnn.network import random_graph
 from glnn.sequences import Encoded, encode
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
 HERE = Path(__file__).parent

@@ -88,7 +88,7 @@ def cluster() -> None:
     from distributed import Client, LocalCluster
 
     from glnn.training.distributed import ClusterShards
-    from glnn.training.trainer import Settings
+    from glnn.training.settings import Settings
 
     source = get("insertions")
     data = encode([list(source.sample(1, seed).text) for seed in range(40)], alphabet=source.alphabet)

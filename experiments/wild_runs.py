@@ -26,7 +26,9 @@ import glnn
 from glnn.models import MODELS
 from glnn.network import random_graph
 from glnn.sources import Source, get
-from glnn.training.trainer import Progress, Settings, StepInfo, Trainer
+from glnn.training.records import Progress, StepInfo
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
 RESULTS = Path(__file__).parent / "results" / "wild_runs.jsonl"

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import estimator_checks
+from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from glnn.estimators import GLNN, ContextTree, SequenceModel
@@ -159,6 +159,14 @@ def test_a_model_is_shown_by_what_differs_from_its_defaults() -> None:
     assert repr(GLNN(units=4, budget="2 steps")) == "GLNN(budget='2 steps', units=4)"
     shown = GLNN(units=4)._repr_html_()
     assert "GLNN" in shown and "units" in shown
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("name", MODELS)
+def test_tags_say_that_data_are_sequences_of_symbols(name: str) -> None:
+    tags = get_tags(make(name))
+    assert (tags.input_tags.one_d_array, tags.input_tags.two_d_array, tags.input_tags.string) == (True, False, True)
+    assert tags.non_deterministic and not tags.target_tags.required and tags.estimator_type is None
 
 
 @pytest.mark.small

@@ -14,7 +14,8 @@ from glnn.estimators.compiling import compiling
 from glnn.estimators.fitting import split
 from glnn.progress import Display
 from glnn.sequences import InputError, encode
-from glnn.training.trainer import StepInfo, Trainer
+from glnn.training.records import StepInfo
+from glnn.training.trainer import Trainer
 
 from .conftest import CASES, MODELS, NETWORKS, TEXT, make
 

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from glnn.metrics import TRANSITION_METHODS, Statistics, TransitionStep
 from glnn.metrics.full_solve import MORE_DAMPING, MOST_RETRIES, full_solve
 from glnn.metrics.quasi_diagonal import quasi_diagonal
-from glnn.training.trainer import Settings, StepInfo, Trainer
+from glnn.training.records import StepInfo
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from tests import naive
 from tests.training.problems import Problem, problem
 

@@ -14,7 +14,8 @@ from glnn.network import random_graph
 from glnn.sequences import encode
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from tests.models.test_gradients import check_gradients
 from tests.training.pages import run_page
 from tests.training.problems import Problem

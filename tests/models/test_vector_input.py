@@ -11,7 +11,8 @@ from glnn.sequences import encode
 from glnn.training import trainer as trainer_module
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation, hold_out
 from glnn.training.vector_data import WithInputs, with_inputs
 from tests.training.problems import VECTOR_MODELS, Problem, compare_training, problem

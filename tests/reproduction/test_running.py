@@ -134,6 +134,12 @@ def test_lines_apart_are_sequences_of_their_own() -> None:
     np.testing.assert_allclose(turned.log_likelihoods(trainer.progress.params)[::-1], forwards, rtol=1e-12)
 
 
+@pytest.mark.parametrize(("asked", "used"), [(0, None), (7, 7)])
+def test_steps_are_shortened_where_a_setting_says_so(asked: int, used: int | None) -> None:
+    setting = replace(xor_settings(8, 1, 30)[0], coherence=asked)
+    assert new_trainer(setting, sequences_of(setting)).settings.coherence == used
+
+
 def test_distant_xor_is_measured_against_passes() -> None:
     setting = xor_settings(8, 1, 30)[0]
     line = run_setting(setting)

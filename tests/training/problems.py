@@ -10,7 +10,8 @@ from glnn.models import MODELS, Model, Params
 from glnn.models.vector_input import VectorGLNN, VectorGNN
 from glnn.network import random_graph
 from glnn.sequences import Encoded, encode
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from glnn.training.vector_data import with_inputs
 from tests import naive
 

@@ -8,7 +8,9 @@ import pytest
 from glnn.sequences import encode
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
-from glnn.training.trainer import Progress, Settings, Trainer
+from glnn.training.records import Progress
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 from tests import naive
 from tests.training.problems import Problem, problem

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from glnn.training import budget as budget_module
 from glnn.training.budget import Budget, Clock, parse_budget
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 from tests.training.problems import problem
 

@@ -18,8 +18,9 @@ from glnn.training.checkpoint import (
     read_checkpoint,
     write_checkpoint,
 )
+from glnn.training.records import Progress, StepInfo
+from glnn.training.settings import Settings
 from glnn.training.storage import ModelFileError, write_model_file
-from glnn.training.trainer import Progress, Settings, StepInfo
 from glnn.training.validation import Validation
 from tests.training.problems import Problem, problem
 

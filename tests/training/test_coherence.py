@@ -15,7 +15,8 @@ from glnn.sequences import encode
 from glnn.training.coherence import Step, coherence, shortened
 from glnn.training.corpus import prepare
 from glnn.training.engine import Derivatives, Engine
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from tests.training.problems import problem
 from tests.training.test_invariance import TINY, data, likelihoods, start
 

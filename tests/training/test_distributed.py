@@ -15,8 +15,9 @@ from glnn.network import random_graph
 from glnn.sequences import encode
 from glnn.training.distributed import ClusterShards, LocalShards, ShardedTrainer, train_on_cluster
 from glnn.training.engine import NotFinite
+from glnn.training.settings import Settings
 from glnn.training.shards import Scored, cut, deal, partial_sums, total
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.trainer import Trainer
 
 SHARD = 60
 STEPS = 4

@@ -19,7 +19,9 @@ from glnn.sequences import Encoded, encode
 from glnn.training import trainer as trainer_module
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
-from glnn.training.trainer import Settings, StepInfo, Trainer
+from glnn.training.records import StepInfo
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from tests.training.problems import problem
 
 INVARIANT = [(name, metric) for name in ("gnn", "glnn") for metric in ("rbpm", "ruop", "qdrbpm", "qdruop")]

@@ -15,7 +15,8 @@ from glnn.network import random_graph
 from glnn.sequences import Encoded, encode
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from tests import naive
 from tests.training.problems import oracle_params
 

@@ -11,7 +11,9 @@ from glnn.network import Graph
 from glnn.sequences import Encoded, encode
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
-from glnn.training.trainer import Progress, Settings, Trainer
+from glnn.training.records import Progress
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from tests.training.problems import problem
 
 # Without compilation, numpy warns of what is planted here.

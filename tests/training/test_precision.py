@@ -11,7 +11,8 @@ from glnn.metrics import TRANSITION_METHODS
 from glnn.models import Flow
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from tests.training.problems import problem
 
 pytestmark = pytest.mark.small

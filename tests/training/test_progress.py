@@ -11,7 +11,9 @@ import pytest
 
 from glnn.metrics import TRANSITION_METHODS, TransitionStep
 from glnn.training.engine import Derivatives
-from glnn.training.trainer import Progress, Settings, StepInfo, Trainer
+from glnn.training.records import Progress, StepInfo
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation, hold_out
 from tests.training.problems import Problem, problem
 

@@ -12,7 +12,8 @@ from glnn.training import engine as engine_module
 from glnn.training import trainer as trainer_module
 from glnn.training.corpus import prepare
 from glnn.training.parallel import Started, Workers, one_behind
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from tests.training.problems import problem
 
 NAMES = ["rnn", "gnn", "glnn"]

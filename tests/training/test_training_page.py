@@ -6,7 +6,7 @@ import re
 from dataclasses import fields
 
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
-from glnn.training.trainer import StepInfo
+from glnn.training.records import StepInfo
 from tests.training.pages import DOCS, run_page
 
 

@@ -14,7 +14,8 @@ from glnn.sequences import Encoded, encode
 from glnn.training import validation as validation_module
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
-from glnn.training.trainer import Settings, Trainer
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation, hold_out
 from tests import naive
 from tests.training.problems import problem

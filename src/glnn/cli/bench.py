@@ -94,7 +94,8 @@ def measured(problem: Problem, model: str, metric: str, steps: int, threads: int
     """The quickest of some steps from the initial parameters."""
     import time
 
-    from glnn.training.trainer import StepInfo, Trainer
+    from glnn.training.records import StepInfo
+    from glnn.training.trainer import Trainer
 
     data = _data(problem)
     clock = time.process_time if threads == 1 else time.perf_counter
@@ -136,7 +137,8 @@ def _trainer(problem: Problem, data: Encoded, model: str, metric: str, threads: 
 
     from glnn.models import MODELS as KINDS
     from glnn.network import random_graph
-    from glnn.training.trainer import Settings, Trainer
+    from glnn.training.settings import Settings
+    from glnn.training.trainer import Trainer
 
     letters = len(data.alphabet)
     network = KINDS[model](random_graph(problem.units, problem.degree, 0), letters)

@@ -19,7 +19,8 @@ from glnn.estimators.fitting import Outcome, Split, Watch
 from glnn.estimators.network import Network
 from glnn.estimators.restarts import Run
 from glnn.training.checkpoint import RecordedTrainer
-from glnn.training.trainer import StepInfo, Trainer
+from glnn.training.records import StepInfo
+from glnn.training.trainer import Trainer
 
 # What takes no time comes first, so that there is something to see.
 MODELS = ("contexttree", "hmm", "glnn", "gnn", "rnn", "lstm")

@@ -23,7 +23,8 @@ from glnn.estimators.restarts import Run
 from glnn.sequences import InputError
 from glnn.training.budget import Budget
 from glnn.training.checkpoint import Checkpoint, RecordedTrainer, write_checkpoint
-from glnn.training.trainer import Progress, StepInfo, Trainer
+from glnn.training.records import Progress, StepInfo
+from glnn.training.trainer import Trainer
 
 _BITS = 1.0 / float(np.log(2.0))
 

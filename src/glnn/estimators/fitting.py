@@ -23,7 +23,9 @@ from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.network_predictor import best_share
 from glnn.training.parallel import single_threaded_blas
-from glnn.training.trainer import Callback, Settings, StepInfo, Trainer
+from glnn.training.records import StepInfo
+from glnn.training.settings import Settings
+from glnn.training.trainer import Callback, Trainer
 from glnn.training.validation import Validation, hold_out
 
 _WARM_UP = 64

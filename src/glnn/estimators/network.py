@@ -23,7 +23,8 @@ from glnn.network import Graph
 from glnn.progress import Display
 from glnn.training.budget import parse_budget
 from glnn.training.network_predictor import NetworkPredictor
-from glnn.training.trainer import Callback, Settings
+from glnn.training.settings import Settings
+from glnn.training.trainer import Callback
 
 # What a model file tells of the training beside the history.
 _RECORD = (

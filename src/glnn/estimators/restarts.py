@@ -15,7 +15,8 @@ import numpy as np
 
 from glnn.models import Model, Params
 from glnn.training.budget import Budget
-from glnn.training.trainer import Progress, StepInfo, Trainer
+from glnn.training.records import Progress, StepInfo
+from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
 # Reasons that end the whole race rather than one run's share.

@@ -26,7 +26,7 @@ from glnn.sequences import Encoded
 from glnn.sources import Sample, Source, get
 
 if TYPE_CHECKING:
-    from glnn.training.trainer import Progress
+    from glnn.training.records import Progress
 
 FIXED = ("insertions", "music")
 POINTS = 60
@@ -144,7 +144,8 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     from glnn.estimators.compiling import compiling
     from glnn.models import MODELS
     from glnn.network import random_graph
-    from glnn.training.trainer import Settings, Trainer
+    from glnn.training.settings import Settings
+    from glnn.training.trainer import Trainer
     from glnn.training.validation import Validation
 
     train, valid = sequences.encoded(sequences.train), sequences.encoded(sequences.valid)

@@ -20,7 +20,8 @@ from glnn.sequences import Encoded
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.parallel import single_threaded_blas
-from glnn.training.trainer import StepInfo, Trainer
+from glnn.training.records import StepInfo
+from glnn.training.trainer import Trainer
 
 SUCCESS = 0.01
 # About as many points of a curve as a run of 2,000 passes needs.

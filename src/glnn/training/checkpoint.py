@@ -19,8 +19,9 @@ import numpy as np
 from glnn.models import Params
 from glnn.training.budget import Clock
 from glnn.training.engine import Forward
+from glnn.training.records import Progress, StepInfo
 from glnn.training.storage import ModelFileError, read_model_file, write_model_file
-from glnn.training.trainer import Progress, StepInfo, Trainer
+from glnn.training.trainer import Trainer
 
 NAME, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
 _VERSION = 1

@@ -21,8 +21,10 @@ from glnn.sequences import Encoded
 from glnn.training.budget import Clock
 from glnn.training.corpus import Corpus, stretch_length
 from glnn.training.engine import Derivatives, Engine, Forward
+from glnn.training.records import StepInfo
+from glnn.training.settings import Settings
 from glnn.training.shards import ShardGroup, cut, deal, total
-from glnn.training.trainer import Settings, StepInfo, Trainer
+from glnn.training.trainer import Trainer
 
 _ATTEMPTS = 4
 # A shard is as long as so many stretches: what it finds travels, and is to be small beside the work behind it.

@@ -7,8 +7,8 @@ the batch it was made on). The parameters with the best validation score are kep
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,106 +17,13 @@ from glnn.models import Model, Params
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.coherence import Step, coherence, shortened
-from glnn.training.corpus import Corpus, SequenceWeights, prepare, stretch_length
-from glnn.training.engine import DEFAULT_MEMORY, Engine, Forward, Precision
+from glnn.training.corpus import Corpus, prepare, stretch_length
+from glnn.training.engine import Engine, Forward
 from glnn.training.learning_rate import climb
 from glnn.training.parallel import Workers, single_threaded_blas
+from glnn.training.records import Progress, StepInfo
+from glnn.training.settings import Settings
 from glnn.training.validation import Validation
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to train."""
-
-    metric: str = "rbpm"
-    output_metric: str = "qdh"
-    damping: float = 1.0
-    batch_size: int | None = None
-    sequence_weights: SequenceWeights = "length"
-    patience: int | None = None
-    validate_every: int = 1
-    """Validation data are scored at the first step and then at every so-manieth."""
-    threads: int = 1
-    memory: int = DEFAULT_MEMORY
-    precision: Precision = "float64"
-    coherence: int | None = None
-    """Steps between measurements of how far each unit's effects add up over time; None (the paper) is never."""
-
-    def __post_init__(self) -> None:
-        for name, value, known in (
-            ("metric", self.metric, TRANSITION_METHODS),
-            ("output_metric", self.output_metric, WRITING_METHODS),
-            ("precision", self.precision, get_args(Precision)),
-        ):
-            if value not in known:
-                raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
-        if not self.damping >= 0:
-            raise ValueError(f"damping is {self.damping}: it must be 0 or more")
-        if self.batch_size is not None and self.batch_size < 1:
-            raise ValueError(f"batch_size is {self.batch_size}: at least one sequence a batch is needed")
-        if self.patience is not None and self.patience < 1:
-            raise ValueError(f"patience is {self.patience}: at least 1 step is needed")
-        if self.validate_every < 1:
-            raise ValueError(f"validate_every is {self.validate_every}: at least 1 step is needed")
-        if self.coherence is not None:
-            if self.coherence < 1:
-                raise ValueError(f"coherence is {self.coherence}: at least 1 step is needed, or None")
-            if not TRANSITION_METHODS[self.metric].invariant:
-                raise ValueError(f"coherence compares effects with a metric, and {self.metric!r} is none: leave it out")
-            if self.precision != "float64":
-                raise ValueError("coherence is measured by small differences: it needs precision='float64'")
-
-
-@dataclass(frozen=True)
-class StepInfo:
-    """The record of one step, that is one update of w and one of the transitions."""
-
-    step: int
-    log_likelihood: float
-    """Of the training data (or batch) after the step, natural logarithm."""
-    validation: float | None
-    """Regularised log-likelihood of the validation data, natural logarithm; None where it was not scored."""
-    writing_rate: float
-    transition_rate: float
-    """The rates that were used (0: the group rested)."""
-    writing_rejected: int
-    transition_rejected: int
-    writing_size: float
-    transition_size: float
-    """Euclidean length of the accepted changes."""
-    conditioning: float
-    retries: int
-    quasi_diagonal: int
-    resting: int
-    """Worst conditioning, blocks damped again, blocks that took their quasi-diagonal form, blocks that rested."""
-    passes: int
-    """Accepted updates so far."""
-    seconds: float
-    """CPU seconds of training so far."""
-    coherence: float = 1.0
-    """The largest quotient by which a unit's step was shortened."""
-    notes: tuple[str, ...] = ()
-
-
-@dataclass
-class Progress:
-    """Where training stands: everything that a resumed run needs."""
-
-    params: Params
-    writing_rate: float
-    transition_rate: float
-    best: Params
-    best_score: float = -np.inf
-    best_step: int = 0
-    step: int = 0
-    passes: int = 0
-    seconds: float = 0.0
-    generator: Any = None
-    coherence: np.ndarray | None = None
-    """By how much each unit's step is shortened, and at last that of the start values; None: not measured."""
-    reason: str = ""
-    history: list[StepInfo] = field(default_factory=list)
-
 
 Callback = Callable[[StepInfo, "Trainer"], Any]
 

@@ -1,0 +1,53 @@
+"""How to train: what is chosen before the first step, and refused there if it makes no sense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
+from glnn.training.corpus import SequenceWeights
+from glnn.training.engine import DEFAULT_MEMORY, Precision
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train."""
+
+    metric: str = "rbpm"
+    output_metric: str = "qdh"
+    damping: float = 1.0
+    batch_size: int | None = None
+    sequence_weights: SequenceWeights = "length"
+    patience: int | None = None
+    validate_every: int = 1
+    """Validation data are scored at the first step and then at every so-manieth."""
+    threads: int = 1
+    memory: int = DEFAULT_MEMORY
+    precision: Precision = "float64"
+    coherence: int | None = None
+    """Steps between measurements of how far each unit's effects add up over time; None (the paper) is never."""
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("metric", self.metric, TRANSITION_METHODS),
+            ("output_metric", self.output_metric, WRITING_METHODS),
+            ("precision", self.precision, get_args(Precision)),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
+        if not self.damping >= 0:
+            raise ValueError(f"damping is {self.damping}: it must be 0 or more")
+        if self.batch_size is not None and self.batch_size < 1:
+            raise ValueError(f"batch_size is {self.batch_size}: at least one sequence a batch is needed")
+        if self.patience is not None and self.patience < 1:
+            raise ValueError(f"patience is {self.patience}: at least 1 step is needed")
+        if self.validate_every < 1:
+            raise ValueError(f"validate_every is {self.validate_every}: at least 1 step is needed")
+        if self.coherence is not None:
+            if self.coherence < 1:
+                raise ValueError(f"coherence is {self.coherence}: at least 1 step is needed, or None")
+            if not TRANSITION_METHODS[self.metric].invariant:
+                raise ValueError(f"coherence compares effects with a metric, and {self.metric!r} is none: leave it out")
+            if self.precision != "float64":
+                raise ValueError("coherence is measured by small differences: it needs precision='float64'")
