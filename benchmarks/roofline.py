@@ -2,11 +2,11 @@
 
     python benchmarks/roofline.py [PROBLEM ...] [--repeats 7] [--out FILE.json]
 
-Four roofs are measured in the same run, each by a loop that does nothing else: multiply-adds (a large matrix product),
+Roofs are measured in the same run, each by a loop that does nothing else: multiply-adds (a large matrix product),
 bytes (a sum over an array far larger than the caches), edges (sums over the edges of a network whose weights stay
-in the first cache), and steps in time (tanh of tanh of tanh of one vector: each waits for the one before, as a
-recurrence does). A part cannot be faster than the slowest of what it needs of each, except that small networks use
-matrices in the place of edges. CPU seconds of one thread.
+in the first cache), and steps in time, forward and back (a network of four units that is given nothing else to do: each
+step waits for the one before). A part cannot be faster than the slowest of what it needs of each, except that small
+networks use matrices in the place of edges. CPU seconds of one thread.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ import numpy as np
 
 from benchmarks.run import GOALS, EngineUpdate, processor, product_gflops
 from benchmarks.yardstick import NAMES, problem
-from glnn.models import GLNN
+from glnn.models import GLNN, Evidence, Flow
 from glnn.models.recurrence import _sum_over_edges
 from glnn.network import random_graph
-from glnn.numeric.elementary import tanh
 from glnn.numeric.kernel import CONTRACT, kernel
 from glnn.output import softmax
 from glnn.training.parallel import single_threaded_blas
@@ -41,6 +40,7 @@ class Roofs(NamedTuple):
     bytes: float
     edges: float
     steps: float
+    steps_back: float
 
 
 class Need(NamedTuple):
@@ -50,6 +50,7 @@ class Need(NamedTuple):
     bytes: float
     edges: float = 0.0
     steps: float = 0.0
+    steps_back: float = 0.0
 
     def seconds(self, roofs: Roofs) -> float:
         """The least time for it."""
@@ -60,13 +61,6 @@ class Need(NamedTuple):
 def _many_sums(count: int, ptr: np.ndarray, ends: np.ndarray, tau: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
     for _ in range(count):
         _sum_over_edges(ptr, ends, tau, v, out)
-
-
-@kernel(CONTRACT)
-def _many_steps(count: int, v: np.ndarray) -> None:
-    for _ in range(count):
-        for j in range(4):
-            v[j] = tanh(v[j])
 
 
 def best_of(repeats: int, job: Callable[[], Any]) -> float:
@@ -87,13 +81,28 @@ def roofs(repeats: int) -> Roofs:
     tau, v, out = np.ones(graph.edges), np.ones(64), np.empty(64)
     ptr, ends = graph.in_ptr.astype(np.uint32), graph.sources.astype(np.uint32)
     sums = best_of(repeats, lambda: _many_sums(2000, ptr, ends, tau, v, out))
-    chain = best_of(repeats, lambda: _many_steps(100_000, v))
+    forward, back = steps(repeats)
     return Roofs(
         flops=product_gflops() * 1e9,
         bytes=large.nbytes / best_of(repeats, large.sum),
         edges=2000 * graph.edges / sums,
-        steps=100_000 / chain,
+        steps=forward,
+        steps_back=back,
     )
+
+
+def steps(repeats: int, length: int = 50_000) -> tuple[float, float]:
+    """Steps in a second of the smallest network that fills a vector, forward and back, with nothing to predict."""
+    model = GLNN(random_graph(4, 4, 0), 2)
+    counts = np.ones(2)
+    params = model.initial(counts, counts, np.random.default_rng(0))
+    weights = model.weights(params.theta)
+    x, first = np.zeros(length, np.int32), np.arange(length) == 0
+    trace, none = np.empty((length, 4)), np.empty((0, 4))
+    given = Evidence(x, first, np.empty(0, np.int64), none, none)
+    B, m = (Flow(np.zeros(4), np.empty((length, 4)), np.zeros((1, 4))) for _ in range(2))
+    forward = best_of(repeats, lambda: model.forward(weights, params.V0, x, first, model.begin(params.V0), trace))
+    return length / forward, length / best_of(repeats, lambda: model.backward_with_modulus(weights, trace, given, B, m))
 
 
 def needs(name: str) -> dict[str, Need]:
@@ -108,7 +117,7 @@ def needs(name: str) -> dict[str, Need]:
     exp = 20
     return {
         "w: source terms": Need(P * A * (6 * N + exp), 8 * P * 3 * N),
-        "backward": Need(T * (5 * E + 12 * N), 8 * (3 * T * N + 2 * P * N), 0 if dense else 1.5 * T * E),
+        "backward": Need(T * (5 * E + 12 * N), 8 * (3 * T * N + 2 * P * N), 0 if dense else 1.5 * T * E, 0, T),
         "sums of G and M": Need(T * float((3 * K + K * (K + 1)).sum()), 8 * 3 * T * N),
         "solving": Need(A * float((K**3 / 3 + 2 * K**2).sum()), 8 * A * float((K**2).sum())),
         "forward": Need(T * (2 * E + N * (exp + 2)), 8 * T * N, 0 if dense else T * E, T),
@@ -209,7 +218,8 @@ def main() -> None:
         limits = roofs(options.repeats)
         print(
             f"{processor()}: {limits.flops / 1e9:.1f} GFlop/s, {limits.bytes / 1e9:.1f} GB/s, "
-            f"{limits.edges / 1e9:.2f} billion edges/s, {limits.steps / 1e6:.1f} million steps/s"
+            f"{limits.edges / 1e9:.2f} billion edges/s, "
+            f"{limits.steps / 1e6:.0f} million steps/s forward, {limits.steps_back / 1e6:.0f} back"
         )
         results = []
         for name in options.problem:
