@@ -140,6 +140,15 @@ def test_steps_are_shortened_where_a_setting_says_so(asked: int, used: int | Non
     assert new_trainer(setting, sequences_of(setting)).settings.coherence == used
 
 
+def test_time_scales_go_as_far_as_a_setting_says() -> None:
+    setting = replace(xor_settings(8, 1, 30)[0], longest=30)
+    plain, longer = (new_trainer(s, sequences_of(s)).model for s in (replace(setting, longest=0), setting))
+    np.testing.assert_allclose(1.0 / plain.time_scales, np.arange(2, 12))
+    scales = 1.0 / longer.time_scales
+    assert (scales[0], scales[-1]) == (2.0, pytest.approx(30.0))
+    np.testing.assert_allclose(scales[1:] / scales[:-1], 15.0 ** (1 / 9))
+
+
 def test_distant_xor_is_measured_against_passes() -> None:
     setting = xor_settings(8, 1, 30)[0]
     line = run_setting(setting)

@@ -79,7 +79,7 @@ def test_a_setting_survives_json_also_from_before_sizes() -> None:
     setting = xor_settings(100, 1, 50)[0]
     assert from_json(to_json(setting)) == setting
     older = to_json(COMMITTED[0])
-    del older["size"], older["apart"], older["coherence"]
+    del older["size"], older["apart"], older["coherence"], older["longest"]
     assert from_json(older) == COMMITTED[0]
 
 
@@ -95,8 +95,8 @@ def test_distant_xor_has_eight_runs_of_each_metric() -> None:
     assert len(settings) == 16 and {s.budget for s in settings} == {"2000 passes"}
     assert {(s.units, s.degree) for s in settings} == {(10, 10)}
     assert len({seeds_of(setting) for setting in settings}) == 16
-    forms = [setting.form for setting in xor_settings(apart=True, coherence=20)[::16]]
-    assert forms == ["steps shortened every 20", "lines apart", ""]
+    forms = [setting.form for setting in xor_settings(apart=True, coherence=20, longest=30)[::16]]
+    assert forms == ["time scales to 30", "steps shortened every 20", "lines apart", ""]
     both = xor_settings(apart=True)
     assert both[16:] == settings and all(setting.apart for setting in both[:16])
     assert [seeds_of(setting) for setting in both[:16]] == [seeds_of(setting) for setting in settings]

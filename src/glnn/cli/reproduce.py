@@ -40,6 +40,10 @@ def reproduce(
     coherence: Annotated[
         int, typer.Option(min=0, metavar="STEPS", help="Distant XOR: also with steps shortened, measured so often.")
     ] = 0,
+    longest: Annotated[
+        int,
+        typer.Option(min=0, metavar="SYMBOLS", help="Distant XOR: also with time scales from 2 to so many symbols."),
+    ] = 0,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -86,7 +90,7 @@ def reproduce(
             for path in paths:
                 typer.echo(str(path))
         return
-    possible = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence)
+    possible = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence, longest)
     wanted = _with(only or [], possible)[:limit]
     path = out / f"{what}.jsonl"
     interrupted = False
@@ -115,20 +119,23 @@ def _wanted(
     seeds: int | None,
     apart: bool,
     coherence: int,
+    longest: int,
 ) -> list[Setting]:
     from glnn.reproduction.settings import XOR_PASSES, XOR_SEEDS, table_settings, xor_settings
     from glnn.sequences import InputError
 
     if what == "table":
-        if lines is not None or seeds is not None or apart or coherence:
+        if lines is not None or seeds is not None or apart or coherence or longest:
             raise InputError(
-                "--lines, --seeds, --apart and --coherence are options of xor; sizes of the networks are --sizes"
+                "--lines, --seeds, --apart, --coherence and --longest are options of xor; sizes of networks are --sizes"
             )
         return table_settings(0.03 if scale is None else scale, steps, sizes)
     if sizes is not None:
         raise InputError("--sizes was given with xor, whose networks have ten units as in the paper")
+    if longest == 1:
+        raise InputError("--longest is 1: time scales begin at 2 symbols, so it must be 2 or more, such as 30")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
-    return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart, coherence)
+    return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart, coherence, longest)
 
 
 def _with(texts: list[str], settings: list[Setting]) -> list[Setting]:

@@ -106,6 +106,10 @@ class Setting:
     """Whether lines (blocks of aⁿbⁿ) are sequences of their own; the paper joins them to one."""
     coherence: int = 0
     """Steps between measurements of how far effects add up over time; 0 is the paper's method, without any."""
+    longest: int = 0
+    """The longest time scale of a GLNN at its start, in symbols, from 2 on by equal factors; 0 is the paper's 2, 3, 4 …
+
+    The paper leaves them to what is known of the data."""
 
     @property
     def row(self) -> tuple[str, str, str]:
@@ -115,8 +119,12 @@ class Setting:
     @property
     def form(self) -> str:
         """In what it departs from the paper; empty for the paper's own way."""
-        shortened = f"steps shortened every {self.coherence}" if self.coherence else ""
-        return ", ".join(filter(None, ("lines apart" if self.apart else "", shortened)))
+        parts = (
+            "lines apart" if self.apart else "",
+            f"steps shortened every {self.coherence}" if self.coherence else "",
+            f"time scales to {self.longest}" if self.longest else "",
+        )
+        return ", ".join(filter(None, parts))
 
     def __str__(self) -> str:
         methods = f" {self.output_metric}+{self.metric}".upper() if self.metric else ""
@@ -129,7 +137,7 @@ class Setting:
 
 _FIELDS = tuple(field.name for field in fields(Setting))
 # Older lines lack these.
-_LATER = ("size", "apart", "coherence")
+_LATER = ("size", "apart", "coherence", "longest")
 
 
 def from_json(value: dict[str, Any]) -> Setting:
@@ -219,16 +227,27 @@ def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> It
 
 
 def xor_settings(
-    passes: int = XOR_PASSES, seeds: int = XOR_SEEDS, lines: int = 0, apart: bool = False, coherence: int = 0
+    passes: int = XOR_PASSES,
+    seeds: int = XOR_SEEDS,
+    lines: int = 0,
+    apart: bool = False,
+    coherence: int = 0,
+    longest: int = 0,
 ) -> list[Setting]:
     """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own.
 
-    `coherence` and `apart` add the same runs in these forms; they come first, since they are over sooner.
+    `longest`, `coherence` and `apart` add the same runs in these forms; they come first, since they are over sooner.
     """
-    forms = [(False, coherence)] * (coherence > 0) + [(True, 0)] * apart + [(False, 0)]
+    forms = [
+        {"longest": longest} if longest else None,
+        {"coherence": coherence} if coherence else None,
+        {"apart": True} if apart else None,
+        {},
+    ]
     return [
-        Setting("xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes", lines, cut, measured)
-        for cut, measured in forms
+        Setting("xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes", lines, **form)
+        for form in forms
+        if form is not None
         for metric in ("rbpm", "ruop")
         for seed in range(seeds)
     ]
