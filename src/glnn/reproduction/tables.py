@@ -156,6 +156,7 @@ def xor_document(lines: Sequence[Line], wanted: Sequence[Setting]) -> dict[str, 
     """How many of the wanted runs of distant XOR succeeded, by form and metric."""
     chosen = set(wanted)
     mine = [(setting, line) for line in lines if (setting := from_json(line["setting"])) in chosen]
+    mine.sort(key=lambda pair: pair[0].seed)
     rows = []
     for form, metric in sorted({(setting.form, setting.metric) for setting in wanted}):
         found = [line for setting, line in mine if (setting.form, setting.metric) == (form, metric)]
