@@ -1,0 +1,172 @@
+"""Every model as it comes beside what people would use instead, on real data, in equal CPU time on one thread.
+
+    python benchmarks/real_data.py [--sets NAME ...] [--models NAME ...] [--budget 60] [--out FILE]
+    python benchmarks/real_data.py --table
+
+Each run is a line of JSON at once, and what is there is not run again. Alphabets are given to all, so that nobody
+pays for a symbol first met in what is scored. PPMd reads what is fitted and goes on; its best order of 4 to 16 counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.data_sets import ALL, PUBLIC, DataSet
+
+RESULTS = Path(__file__).parent / "results" / "real_data.jsonl"
+ORDERS = range(4, 17)
+
+
+def of_ours(name: str, **parameters: Any) -> Callable[[DataSet, float, int], dict[str, Any]]:
+    """A model of the package with nothing set but the budget, the alphabet and what is named."""
+
+    def run(data: DataSet, seconds: float, seed: int) -> dict[str, Any]:
+        import inspect
+
+        import glnn
+
+        kind = getattr(glnn, name)
+        known = inspect.signature(kind).parameters
+        given: dict[str, Any] = {"alphabet": data.alphabet, "verbose": 0, **parameters}
+        given |= {key: value for key, value in (("budget", seconds), ("random_state", seed)) if key in known}
+        model = kind(**given)
+        started = time.process_time()
+        model.fit(glnn.Sequences(data.fit) if data.several else data.fit)
+        spent = time.process_time() - started
+        bits = model.bits(glnn.Sequences(data.score)) if data.several else bits_after(model, data)
+        return {"bits": float(bits), "cpu_seconds": spent}
+
+    return run
+
+
+def bits_after(model: Any, data: DataSet) -> float:
+    """The bits of what is scored, with the last 2,000 symbols of what was fitted read before it at no cost.
+
+    A tree that goes on learning stands where it stopped reading, and needs none of them.
+    """
+    import numpy as np
+
+    before = data.fit[-2000:]
+    if getattr(model, "learning_", None) == "online":
+        return float(model.bits(data.score))
+    mask = np.arange(len(before) + len(data.score)) >= len(before)
+    return float(model.bits(before + data.score, mask=mask))
+
+
+def ppmd(data: DataSet, seconds: float, seed: int) -> dict[str, Any]:
+    """The bits that PPMd adds for what is scored, at its best order, each symbol a byte."""
+    import pyppmd
+
+    codes = {symbol: code for code, symbol in enumerate(data.alphabet)}
+    end = [len(codes)] if data.several else []
+    if len(codes) + len(end) > 256:
+        return {"bits": float("nan"), "cpu_seconds": 0.0, "note": "more than 256 kinds"}
+
+    def packed(part: Any) -> bytes:
+        sequences = part if data.several else [part]
+        return bytes(code for sequence in sequences for code in [*(codes[symbol] for symbol in sequence), *end])
+
+    def size(content: bytes, order: int) -> int:
+        encoder = pyppmd.Ppmd7Encoder(order, 1 << 26)
+        return len(encoder.encode(content) + encoder.flush())
+
+    started = time.process_time()
+    first, both = packed(data.fit), packed(data.fit) + packed(data.score)
+    added = {order: 8.0 * (size(both, order) - size(first, order)) for order in ORDERS}
+    best = min(added, key=added.__getitem__)
+    return {"bits": added[best], "order": best, "cpu_seconds": time.process_time() - started}
+
+
+def torch_peer(kind: str) -> Callable[[DataSet, float, int], dict[str, Any]]:
+    """A network of PyTorch."""
+
+    def run(data: DataSet, seconds: float, seed: int) -> dict[str, Any]:
+        from benchmarks.torch_lstm import bits_of_peer
+
+        return bits_of_peer(data, seconds, kind, seed)
+
+    return run
+
+
+MODELS: dict[str, Callable[[DataSet, float, int], dict[str, Any]]] = {
+    "Mixture": of_ours("Mixture"),
+    "Mixture online": of_ours("Mixture", learning="online"),
+    "Mixture contexts": of_ours("Mixture", networks=0),
+    "GLNN": of_ours("GLNN"),
+    "GNN": of_ours("GNN"),
+    "RNN": of_ours("RNN"),
+    "LSTM": of_ours("LSTM"),
+    "GLNN paper": of_ours("GLNN", recipe="paper"),
+    "HMM": of_ours("HMM"),
+    "ContextTree": of_ours("ContextTree"),
+    "ContextTree online": of_ours("ContextTree", learning="online"),
+    "NGram": of_ours("NGram"),
+    "NGram online": of_ours("NGram", learning="online"),
+    "PPMd": ppmd,
+    "PyTorch LSTM": torch_peer("LSTM"),
+    "PyTorch GRU": torch_peer("GRU"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", nargs="+", choices=list(ALL), default=list(PUBLIC))
+    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--budget", type=float, default=60.0, help="CPU seconds for each network")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--table", action="store_true", help="print what is there, run nothing")
+    options = parser.parse_args()
+    if not options.table:
+        run(options.sets, options.models, options.budget, options.seed, options.out)
+    print(table(options.out))
+
+
+def run(sets: list[str], models: list[str], budget: float, seed: int, path: Path) -> None:
+    """All runs that are not in the file yet."""
+    from benchmarks.records import about, append, read
+
+    for set_name in sets:
+        data = None
+        for model in models:
+            key = {"set": set_name, "model": model, "budget": budget, "seed": seed}
+            if any(key == {field: line[field] for field in key} for line in read(path)):
+                continue
+            data = data or ALL[set_name]()
+            result = MODELS[model](data, budget, seed)
+            each = result["bits"] / data.scored_symbols
+            append(path, {**key, **result, "symbols": data.scored_symbols, "each": round(each, 5), **about()})
+            print(f"{set_name:16} {model:18} {each:.4f} bits a symbol, {result['cpu_seconds']:.1f} CPU s", flush=True)
+
+
+def table(path: Path) -> str:
+    """Bits a symbol, a row a set, a column a model, the best in bold; the mean over seeds."""
+    from benchmarks.records import markdown, read
+
+    lines = read(path)
+    models = [model for model in MODELS if any(line["model"] == model for line in lines)]
+    rows = []
+    for set_name in [name for name in ALL if any(line["set"] == name for line in lines)]:
+        found = {}
+        for model in models:
+            each = [line["each"] for line in lines if line["set"] == set_name and line["model"] == model]
+            if each:
+                found[model] = sum(each) / len(each)
+        least = min(value for value in found.values() if value == value)
+        cells = [
+            "" if model not in found else f"**{found[model]:.3f}**" if found[model] == least else f"{found[model]:.3f}"
+            for model in models
+        ]
+        rows.append([set_name, *cells])
+    return markdown(["", *models], rows)
+
+
+if __name__ == "__main__":
+    main()
