@@ -8,32 +8,21 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from glnn import evaluation
 from glnn.codec.mixin import Compressing
 from glnn.estimators.conventions import Conventions
-from glnn.estimators.escape import WithEscape, escape_probability
+from glnn.estimators.escape import WithEscape
 from glnn.estimators.parameters import choice, flag, integer, number, seed
-from glnn.estimators.reading import Reader, Reading, kept_positions
 from glnn.evaluation import Predictor, State
 from glnn.evaluation.fitted import check_fitted
-from glnn.sequences import Alphabet, Encoded, InputError
+from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading, TrainingData, read_training_data
 
 # A sample ends by itself where an end is learned; this only guards against a model that never ends.
 _LONGEST = 100_000
-
-
-class Given(NamedTuple):
-    """What `fit` works with: codes without escapes."""
-
-    alphabet: Alphabet
-    data: Encoded
-    validation: Encoded | None
-    escape: float | None
-    """The probability of an escape."""
 
 
 @dataclass(frozen=True)
@@ -145,19 +134,13 @@ class SequenceModel(Compressing, Conventions):
         """The inverse of `_arrays`, for a model whose `alphabet_` is set; `escape` is the probability of an escape."""
         raise NotImplementedError
 
-    def _given(self, data: Any, validation: Any, mask: Any, validation_mask: Any) -> Given:
+    def _given(self, data: Any, validation: Any, mask: Any, validation_mask: Any) -> TrainingData:
         """What `fit` was given, read; looks at the parameters that all models have."""
         flag("end", self.end)
         choice("unknown", self.unknown, ("error", "escape"))
         integer("verbose", self.verbose, 0)
-        reader, reading = Reader.fitted(data, mask, self.alphabet, self.end, self.unknown)
-        held = None
-        if validation is not None:
-            held = _known(reader, reader.read(validation, validation_mask), "validation")
-        elif validation_mask is not None:
-            raise InputError("validation_mask was given without validation data: give both")
-        escape = None if reader.escape is None else escape_probability(reading.encoded.codes, reader.escape)
-        return Given(reader.alphabet, _known(reader, reading, "data"), held, escape)
+        options = {"alphabet": self.alphabet, "end": self.end, "unknown": self.unknown}
+        return read_training_data(data, validation, mask, validation_mask, **options)
 
     def _predict_with(self, predictor: Predictor, escape: float | None) -> None:
         """Set `predictor_`: over the symbols of the data and their end, with an escape beside them if there is one."""
@@ -182,10 +165,9 @@ class SequenceModel(Compressing, Conventions):
         reading = self._read(data)
         if not reading.encoded.codes.size:
             raise InputError("the data are empty: there is nothing to trace")
-        reader = Reader(self.alphabet_)
-        if (reading.encoded.codes == reader.escape).any():
+        if reading.escapes.size:
             raise InputError("the data hold symbols outside the alphabet: a trace is for symbols the model knows")
-        return reading, _known(reader, reading, "data")
+        return reading, reading.known()
 
     def _read(self, data: Any, mask: Any = None) -> Reading:
         check_fitted(self)
@@ -195,8 +177,8 @@ class SequenceModel(Compressing, Conventions):
         data = reading.encoded
         if not data.codes.size:
             return np.zeros(0)
-        everything = kept_positions(data, np.ones(data.codes.size, bool))
-        own = evaluation.surprise(self._paper_predictor() if regularised else self.predictor_, everything, regularised)
+        full = data.kept(np.ones(data.codes.size, bool))
+        own = evaluation.surprise(self._paper_predictor() if regularised else self.predictor_, full, regularised)
         return own + np.where(data.mask, reading.escaped, 0.0)
 
     def _after(self, codes: np.ndarray, predictor: Predictor | None = None) -> State:
@@ -204,15 +186,6 @@ class SequenceModel(Compressing, Conventions):
         for code in codes:
             state.advance(int(code))
         return state
-
-
-def _known(reader: Reader, reading: Reading, name: str) -> Encoded:
-    """What a model itself reads: no escapes, no empty sequences."""
-    data = reading.encoded
-    known = kept_positions(data, data.codes < len(reader.known))
-    if not known.mask.any():
-        raise InputError(f"{name} holds nothing to be predicted: give at least one symbol of the alphabet")
-    return Encoded(known.codes, known.starts, known.mask, reader.known)
 
 
 def _draw(state: State, length: int, temperature: float, generator: np.random.Generator, reader: Reader) -> list[int]:

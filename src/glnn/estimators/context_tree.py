@@ -15,9 +15,8 @@ from glnn.estimators import fitting
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.compiling import compiling
 from glnn.estimators.parameters import choice, integer, number
-from glnn.estimators.reading import Reader
 from glnn.progress import Display
-from glnn.sequences import InputError
+from glnn.sequences import InputError, Reader
 from glnn.training.budget import Clock
 from glnn.training.storage import ModelFileError
 

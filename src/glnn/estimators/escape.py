@@ -1,9 +1,7 @@
 """An escape beside any predictor: π'(y) = (1 − ε) π(y) for the symbols it knows, ε for any other.
 
-ε = (n + n₁ + ½) / (T + 1), where n₁ symbols were met once and n escapes were read among T symbols of training: Good
-and Turing's estimate of meeting a new symbol, with half a count so that it is never 0. It is no parameter of the
-network, since training would drive the probability of what never occurs to 0. Reading an escape leaves the
-state as it was.
+ε is estimated from the training data (`glnn.sequences.training_data`). It is no parameter of the network, since
+training would drive the probability of what never occurs to 0. Reading an escape leaves the state as it was.
 """
 
 from __future__ import annotations
@@ -12,15 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from glnn.estimators.reading import kept_positions
 from glnn.evaluation import Predictor, State, StepwisePredictor
 from glnn.sequences import Alphabet, Encoded
-
-
-def escape_probability(codes: np.ndarray, escape: int) -> float:
-    """ε from the codes of the training data, where `escape` is the largest code."""
-    counts = np.bincount(codes, minlength=escape + 1)
-    return float((counts[escape] + np.sum(counts[:escape] == 1) + 0.5) / (codes.size + 1.0))
 
 
 class EscapeState:
@@ -77,5 +68,5 @@ class WithEscape(StepwisePredictor):
         return values
 
     def _inner_data(self, data: Encoded, known: np.ndarray) -> Encoded:
-        kept = kept_positions(data, known)
+        kept = data.kept(known)
         return Encoded(kept.codes, kept.starts, kept.mask, self.inner.alphabet)

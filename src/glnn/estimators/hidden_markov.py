@@ -13,12 +13,11 @@ from glnn.estimators import fitting
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.compiling import compiling
 from glnn.estimators.parameters import degree_within, integer, number, number_or, seed
-from glnn.estimators.reading import Reader
 from glnn.estimators.restarts import seeds
 from glnn.estimators.smoothing import Smoothed
 from glnn.evaluation import regularise
 from glnn.progress import Display
-from glnn.sequences import Encoded
+from glnn.sequences import Encoded, Reader
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.storage import ModelFileError
 

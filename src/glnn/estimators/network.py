@@ -13,14 +13,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from glnn.estimators import fitting, network_file
-from glnn.estimators.base import Given, SequenceModel, Trace
+from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import choice, degree_within, integer, number, number_or, seed
-from glnn.estimators.reading import Reader
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
 from glnn.models import Model, Params
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
 from glnn.progress import Display
+from glnn.sequences import Reader, TrainingData
 from glnn.training.budget import parse_budget
 from glnn.training.network_predictor import NetworkPredictor
 from glnn.training.settings import Settings
@@ -215,7 +215,7 @@ class Network(SequenceModel):
         model: Model = self._model(graph, alphabet_size, activation=self.activation)
         return model
 
-    def _become(self, given: Given, outcome: fitting.Outcome) -> Self:
+    def _become(self, given: TrainingData, outcome: fitting.Outcome) -> Self:
         """Set everything that is known after fitting."""
         self.alphabet_ = given.alphabet
         self._keep(outcome)

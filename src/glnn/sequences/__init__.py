@@ -5,18 +5,24 @@ from glnn.sequences.encoded import Encoded, encode, mask_after
 from glnn.sequences.errors import InputError
 from glnn.sequences.event_log import read_event_log
 from glnn.sequences.files import read_file, read_mask
+from glnn.sequences.reader import Reader, Reading
 from glnn.sequences.tokens import Lines, Sequences, Words
+from glnn.sequences.training_data import TrainingData, read_training_data
 
 __all__ = [
     "Alphabet",
     "Encoded",
     "InputError",
     "Lines",
+    "Reader",
+    "Reading",
     "Sequences",
+    "TrainingData",
     "Words",
     "encode",
     "mask_after",
     "read_event_log",
     "read_file",
     "read_mask",
+    "read_training_data",
 ]

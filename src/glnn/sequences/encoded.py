@@ -14,7 +14,8 @@ import numpy as np
 from glnn.sequences.alphabet import Alphabet
 from glnn.sequences.errors import InputError
 from glnn.sequences.masks import mask_array
-from glnn.sequences.tokens import Kind, Tokens, is_several, tokens_of
+from glnn.sequences.parts import Parts, parts_of
+from glnn.sequences.tokens import Tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,18 @@ class Encoded:
             self,
             codes=np.concatenate([self.codes[part] for part in parts]),
             mask=np.concatenate([self.mask[part] for part in parts]),
-            starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            starts=offsets(lengths),
+        )
+
+    def kept(self, positions: np.ndarray) -> Encoded:
+        """The data at some positions only, True where they are kept; sequences that are empty then are left out."""
+        lengths = np.diff(self.starts)
+        if positions.all() and (lengths > 0).all():
+            return self
+        owner = np.repeat(np.arange(len(self)), lengths)
+        lengths = np.bincount(owner[positions], minlength=len(self))
+        return replace(
+            self, codes=self.codes[positions], mask=self.mask[positions], starts=offsets(lengths[lengths > 0])
         )
 
     def with_mask(self, mask: Any) -> Encoded:
@@ -69,13 +81,30 @@ def encode(data: Any, alphabet: Alphabet | Iterable[Any] | None = None, mask: An
         alphabet = Alphabet(alphabet)
     if isinstance(data, Encoded):
         return _encode_again(data, alphabet, mask)
-    cut_as = None if alphabet is None else alphabet.kind
-    tokens, starts = _flatten(data, cut_as)
+    return encode_parts(parts_of(data, None if alphabet is None else alphabet.kind), alphabet, mask)
+
+
+def encode_parts(parts: Parts, alphabet: Alphabet | None = None, mask: Any = None) -> Encoded:
+    """The same for data that were looked at already."""
+    for which, part in enumerate(parts.tokens):
+        if not len(part):
+            raise InputError(
+                f"sequence {which} is empty: leave it out"
+                if parts.several
+                else "the data are empty: give at least one symbol"
+            )
+    tokens = _concatenate(parts.tokens)
     known = alphabet if alphabet is not None else Alphabet(tokens.distinct(), tokens.kind)
     _check_size(known, explicit=alphabet is not None)
+    starts = offsets(np.array([len(part) for part in parts.tokens], np.int64))
     codes = known.lookup(tokens)
     _check_known(codes, starts, known, tokens)
     return Encoded(codes, starts, mask_array(mask, starts), known)
+
+
+def offsets(lengths: np.ndarray) -> np.ndarray:
+    """Where sequences of these lengths begin when they stand end to end, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def mask_after(data: Any, symbol: Any) -> np.ndarray:
@@ -111,31 +140,10 @@ def _encode_again(data: Encoded, alphabet: Alphabet | None, mask: Any) -> Encode
     return replace(result, codes=codes, alphabet=alphabet)
 
 
-def _flatten(data: Any, cut_as: Kind | None) -> tuple[Tokens, np.ndarray]:
-    if not is_several(data):
-        tokens = tokens_of(data, cut_as)
-        if not len(tokens):
-            raise InputError("the data are empty: give at least one symbol")
-        return tokens, np.array([0, len(tokens)], np.int64)
-    if not len(data):
-        raise InputError("the data hold no sequence: give at least one")
-    parts = [_part(item, which, cut_as) for which, item in enumerate(data)]
-    starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
-    return _concatenate(parts), starts
-
-
-def _part(item: Any, which: int, cut_as: Kind | None) -> Tokens:
-    try:
-        part = tokens_of(item, cut_as)
-    except InputError as error:
-        raise InputError(f"sequence {which}: {error}") from None
-    if not len(part):
-        raise InputError(f"sequence {which} is empty: leave it out")
-    return part
-
-
 def _concatenate(parts: list[Tokens]) -> Tokens:
     first = parts[0]
+    if len(parts) == 1:
+        return first
     for which, part in enumerate(parts):
         if part.kind != first.kind or part.symbol_type is not first.symbol_type:
             raise InputError(

@@ -29,6 +29,20 @@ def mask_array(mask: Any, starts: np.ndarray) -> np.ndarray:
     return flat
 
 
+def mask_with_ends(mask: Any, starts: np.ndarray, with_ends: np.ndarray) -> np.ndarray:
+    """A mask over symbols and ends; one that is as long as the symbols alone leaves the ends out."""
+    if mask is None:
+        return np.ones(with_ends[-1], bool)
+    length = sum(len(item) for item in mask) if _is_nested(mask) else np.size(mask)
+    if length == with_ends[-1]:
+        return mask_array(mask, with_ends)
+    given = np.zeros(with_ends[-1], bool)
+    inner = np.ones(with_ends[-1], bool)
+    inner[with_ends[1:] - 1] = False
+    given[inner] = mask_array(mask, starts)
+    return given
+
+
 def _is_nested(mask: Any) -> bool:
     return isinstance(mask, list | tuple) and len(mask) > 0 and all(np.ndim(item) > 0 for item in mask)
 

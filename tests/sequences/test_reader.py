@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glnn.estimators.escape import escape_probability
-from glnn.estimators.reading import Reader, kept_positions
 from glnn.sequences import Alphabet, Encoded, InputError, Sequences, encode
+from glnn.sequences.reader import Reader
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, escaped_bits, spell, unspell
+from glnn.sequences.training_data import escape_probability
 
 pytestmark = pytest.mark.small
 
@@ -126,7 +126,7 @@ def test_texts_as_sequences() -> None:
 
 def test_keeping_positions_drops_empty_sequences() -> None:
     data = Encoded(np.array([0, 1, 1, 0]), np.array([0, 1, 3, 4]), np.array([True, False, True, True]), AB)
-    kept = kept_positions(data, np.array([False, True, True, True]))
+    kept = data.kept(np.array([False, True, True, True]))
     assert kept.codes.tolist() == [1, 1, 0] and kept.starts.tolist() == [0, 2, 3]
     assert kept.mask.tolist() == [False, True, True]
 

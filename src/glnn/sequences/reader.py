@@ -1,0 +1,251 @@
+"""Data as a fitted model reads them: its alphabet, an end symbol after each sequence, escapes for unknown symbols.
+
+The end is a symbol like any other, learned from several sequences. An escape stands for a symbol outside the alphabet;
+which one it was costs bits of its own (`glnn.sequences.special`). Scores, compression, pages and the command line all
+read with it, and each text is looked up once: what was read can be given wherever data can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glnn.sequences.alphabet import Alphabet
+from glnn.sequences.encoded import Encoded, encode_parts, offsets
+from glnn.sequences.errors import InputError
+from glnn.sequences.masks import mask_array, mask_with_ends
+from glnn.sequences.parts import parts_of
+from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, Special, base_of, code_of, escaped_bits
+from glnn.sequences.tokens import Tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Data over a model's alphabet."""
+
+    encoded: Encoded
+    """With ends and escapes; sequences may be empty."""
+    several: bool
+    """Whether they were given as several sequences."""
+    escaped: np.ndarray
+    """The bits that say which symbol an escape stands for, 0 at all other positions, (T,)."""
+    outside: tuple[Any, ...] = ()
+    """The symbols that the escapes stand for, in their order."""
+    names: tuple[str, ...] | None = None
+    """What each sequence is called, where that is known."""
+
+    @property
+    def escapes(self) -> np.ndarray:
+        """The positions of the escapes."""
+        escape = code_of(self.encoded.alphabet, ESCAPE)
+        return np.zeros(0, np.int64) if escape is None else np.flatnonzero(self.encoded.codes == escape)
+
+    def symbols(self) -> list[Any]:
+        """The symbol at each position, also where it is outside the alphabet."""
+        found = self.encoded.alphabet.decode(self.encoded.codes)
+        for position, symbol in zip(self.escapes.tolist(), self.outside, strict=True):
+            found[position] = symbol
+        return found
+
+    def split(self, values: np.ndarray) -> np.ndarray | list[np.ndarray]:
+        """Values at every position as they belong to the data: an array, or one for each of several sequences."""
+        if not self.several:
+            return values
+        return np.split(values, self.encoded.starts[1:-1])
+
+    def known(self, name: str = "data") -> Encoded:
+        """What a model itself reads: no escapes, no empty sequences."""
+        alphabet = without_escape(self.encoded.alphabet)
+        kept = self.encoded.kept(self.encoded.codes < len(alphabet))
+        if not kept.mask.any():
+            raise InputError(f"{name} holds nothing to be predicted: give at least one symbol of the alphabet")
+        return replace(kept, alphabet=alphabet)
+
+
+class OwnCodes(NamedTuple):
+    """The data's symbols in a model's alphabet before ends and escapes are put in: −1 where a symbol is outside."""
+
+    codes: np.ndarray
+    starts: np.ndarray
+    outside: tuple[Any, ...]
+    mask: np.ndarray | None
+    """That of encoded data which are not all to be predicted."""
+    several: bool
+    names: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Turns data of any accepted kind into codes of `alphabet`, special symbols included."""
+
+    alphabet: Alphabet
+
+    @classmethod
+    def fitted(cls, data: Any, mask: Any, alphabet: Any, end: bool, unknown: str) -> tuple[Reader, Reading]:
+        """The reader that these training data call for, and the data read by it.
+
+        An end is learned from several sequences, unless a mask leaves every end out.
+        """
+        base, own = _own_codes_to_fit(data, alphabet)
+        escape = [ESCAPE] if unknown == "escape" else []
+        number = len(own) if isinstance(own, Encoded) else len(own.starts) - 1
+        if end and number > 1:
+            reader = cls(_extended(base, [END, *escape]))
+            reading = reader.read(own, mask)
+            ends = reading.encoded.starts[1:] - 1
+            if reading.encoded.mask[ends].any():
+                return reader, reading
+        reader = cls(_extended(base, escape))
+        return reader, reader.read(own, mask)
+
+    @property
+    def end(self) -> int | None:
+        """The code of the end symbol."""
+        return code_of(self.alphabet, END)
+
+    @property
+    def escape(self) -> int | None:
+        """The code of the escape."""
+        return code_of(self.alphabet, ESCAPE)
+
+    @property
+    def known(self) -> Alphabet:
+        """The alphabet without the escape: what a network reads."""
+        return without_escape(self.alphabet)
+
+    def read(self, data: Any, mask: Any = None) -> Reading:
+        """Data with their ends. Without a mask everything is to be predicted; masks may leave the ends out.
+
+        What this alphabet was read with before is taken as it is.
+        """
+        if isinstance(data, Reading) and data.encoded.alphabet == self.alphabet:
+            return data if mask is None else replace(data, encoded=self._masked(data.encoded, mask))
+        if isinstance(data, Encoded) and data.alphabet == self.alphabet:
+            same = data if mask is None else data.with_mask(mask)
+            return Reading(same, len(data) > 1, np.zeros(data.codes.size), (ESCAPE,) * self._escapes(data))
+        own = data if isinstance(data, OwnCodes) else _own_codes(data, base_of(self.alphabet))
+        return self._completed(own, own.mask if mask is None else mask)
+
+    def prefix(self, data: Any) -> np.ndarray:
+        """The codes of the beginning of a sequence, without an end."""
+        if data is None:
+            return np.empty(0, np.int32)
+        parts = self.prefixes(data)
+        if len(parts) != 1:
+            raise InputError(f"{len(parts)} sequences were given as a prefix: give one")
+        return parts[0]
+
+    def prefixes(self, data: Any) -> list[np.ndarray]:
+        """The codes of the beginnings of one or several sequences."""
+        own = _own_codes(data, base_of(self.alphabet))
+        return np.split(self._with_escapes(own), own.starts[1:-1])
+
+    def _completed(self, own: OwnCodes, mask: Any) -> Reading:
+        """The codes with escapes and ends in their places."""
+        codes, bits = self._with_escapes(own), self._escaped_bits(own)
+        starts = own.starts
+        if self.end is None:
+            given = mask_array(mask, starts)
+        else:
+            with_ends = starts + np.arange(len(starts))
+            ends = with_ends[1:] - 1
+            inner = np.ones(with_ends[-1], bool)
+            inner[ends] = False
+            own_codes, own_bits = codes, bits
+            codes, bits = np.empty(with_ends[-1], np.int32), np.zeros(with_ends[-1])
+            codes[ends], codes[inner], bits[inner] = self.end, own_codes, own_bits
+            given = mask_with_ends(mask, starts, with_ends)
+            starts = with_ends
+        return Reading(Encoded(codes, starts, given, self.alphabet), own.several, bits, own.outside, own.names)
+
+    def _masked(self, data: Encoded, mask: Any) -> Encoded:
+        if self.end is None:
+            return data.with_mask(mask)
+        starts = data.starts - np.arange(len(data.starts))
+        return replace(data, mask=mask_with_ends(mask, starts, data.starts))
+
+    def _with_escapes(self, own: OwnCodes) -> np.ndarray:
+        if not own.outside:
+            return own.codes
+        if self.escape is None:
+            place = int(np.argmax(own.codes < 0))
+            which = int(np.searchsorted(own.starts, place, side="right")) - 1
+            where = f" of sequence {which}" if len(own.starts) > 2 else ""
+            raise self._unknown(own.outside[0], f"position {place - own.starts[which]}{where}")
+        return np.where(own.codes < 0, np.int32(self.escape), own.codes)
+
+    def _escaped_bits(self, own: OwnCodes) -> np.ndarray:
+        bits = np.zeros(own.codes.size)
+        if own.outside:
+            bits[own.codes < 0] = [escaped_bits(token, self.alphabet) for token in own.outside]
+        return bits
+
+    def _escapes(self, data: Encoded) -> int:
+        return 0 if self.escape is None else int(np.count_nonzero(data.codes == self.escape))
+
+    def _unknown(self, symbol: Any, place: str) -> InputError:
+        return InputError(
+            f"symbol {symbol!r} at {place} is not in the alphabet of {len(base_of(self.alphabet))} symbols "
+            f"({base_of(self.alphabet).summary()}): train with alphabet= naming every symbol that can occur, "
+            "or with unknown='escape'"
+        )
+
+
+def without_escape(alphabet: Alphabet) -> Alphabet:
+    """The alphabet with its end, if it has one, and no escape."""
+    if code_of(alphabet, ESCAPE) is None:
+        return alphabet
+    return _extended(base_of(alphabet), [] if code_of(alphabet, END) is None else [END])
+
+
+def _own_codes_to_fit(data: Any, alphabet: Any) -> tuple[Alphabet, OwnCodes | Encoded]:
+    """The alphabet of training data, and the data in it."""
+    if alphabet is not None:
+        base = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+        if len(base) < 2:
+            raise InputError(f"alphabet holds {len(base)} symbols: with fewer than 2 there is nothing to predict")
+    elif isinstance(data, Encoded):
+        base = base_of(data.alphabet)
+    else:
+        parts = parts_of(data)
+        encoded = encode_parts(parts)
+        return encoded.alphabet, OwnCodes(encoded.codes, encoded.starts, (), None, parts.several, parts.names)
+    if isinstance(data, Encoded) and isinstance(data.alphabet, ExtendedAlphabet):
+        # Codes of a model's own alphabet hold their ends already.
+        return base, data
+    return base, _own_codes(data, base)
+
+
+def _own_codes(data: Any, base: Alphabet) -> OwnCodes:
+    """Every symbol of the data looked up, once."""
+    if isinstance(data, Reading):
+        raise InputError("the data were read for another model: give the data themselves")
+    if isinstance(data, Encoded):
+        return _own_codes_of_encoded(data, base)
+    parts = parts_of(data, base.kind)
+    found = [base.lookup(tokens) for tokens in parts.tokens]
+    outside = [
+        tokens.symbol(place)
+        for tokens, codes in zip(parts.tokens, found, strict=True)
+        for place in np.flatnonzero(codes < 0).tolist()
+    ]
+    starts = offsets(np.array([len(codes) for codes in found], np.int64))
+    return OwnCodes(np.concatenate(found), starts, tuple(outside), None, parts.several, parts.names)
+
+
+def _own_codes_of_encoded(data: Encoded, base: Alphabet) -> OwnCodes:
+    symbols = base_of(data.alphabet).symbols
+    if data.codes.size and data.codes.max() >= len(symbols):
+        raise InputError("the data are encoded with special symbols of another model: give the data themselves")
+    codes = base.lookup(Tokens(list(symbols), "tokens"))[data.codes]
+    outside = tuple(symbols[code] for code in data.codes[codes < 0].tolist())
+    mask = None if data.mask.all() else data.mask
+    return OwnCodes(codes, data.starts, outside, mask, len(data) > 1, None)
+
+
+def _extended(base: Alphabet, special: Iterable[Special]) -> Alphabet:
+    special = tuple(special)
+    return ExtendedAlphabet(base, *special) if special else base
