@@ -14,7 +14,7 @@ endif
 # Output that does not mix, where make can do that.
 UNMIXED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest test-nojit test-bounds test-thorough test-browser docs audit bench clean
+.PHONY: help demo test lint pytest test-nojit test-bounds test-thorough test-browser docs dist audit bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -52,7 +52,20 @@ test-browser: $(VENV)/ready-test  ## the page in a real browser, which must be i
 	$(BIN)/python -m pytest -rs tests/report/test_browser.py
 
 docs: $(VENV)/ready-test  ## the documentation, into site/, warnings as errors
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/zensical build --strict --clean
+
+# An environment of its own for the tools, and a new one for the wheel: it must work with nothing else installed.
+DIST := build/dist
+dist: | $(BIN)/python  ## the wheel and the source archive, into dist/, built, checked and tried
+	rm -rf dist $(DIST)
+	$(PYTHON) -m venv $(DIST)/tools
+	$(DIST)/tools/bin/python -m pip install --quiet --disable-pip-version-check "build>=1.2,<2" "twine>=6,<8"
+	$(DIST)/tools/bin/python -m build --outdir dist .
+	$(DIST)/tools/bin/python -m twine check --strict dist/*
+	$(PYTHON) -m venv $(DIST)/new
+	$(DIST)/new/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd $(DIST) && new/bin/python -c "import glnn; glnn.ContextTree(depth=2, verbose=0).fit('abracadabra'); print('glnn', glnn.__version__, 'works from its wheel')" \
+		&& new/bin/glnn --version
 
 # Its own environment, so that what audits is not audited. Without a network this says so and is no error.
 AUDIT := build/audit
@@ -73,7 +86,7 @@ bench: $(VENV)/ready-bench  ## speed against plain C++ and against what people w
 	$(BIN)/python benchmarks/run.py
 
 clean:  ## remove everything that was made, the environment too
-	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed and was not found: install it, or say make PYTHON=/path/to/python" >&2; exit 1; }

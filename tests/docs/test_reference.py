@@ -61,6 +61,15 @@ def test_every_page_is_in_the_list_of_pages() -> None:
         assert f"- {page.relative_to(DOCS)}\n" in listed, f"{page.name} is not in the nav of mkdocs.yml"
 
 
+# The builder refuses a link to a page or a heading that is not there; these two it lets through.
+def test_every_picture_is_there_and_no_link_is_absolute() -> None:
+    for page in DOCS.rglob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for picture in re.findall(r"!\[[^\]]*\]\(([^) ]+)", text):
+            assert (page.parent / picture).exists(), f"{page.name} shows {picture}, which is not there"
+        assert not re.search(r"\]\(/", text), f"{page.name} has an absolute link"
+
+
 def test_every_page_with_code_is_run_by_a_test() -> None:
     tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     for page in DOCS.rglob("*.md"):

@@ -95,7 +95,7 @@ def test_only_our_scripts_may_run_and_nothing_is_loaded(hostile: Outline) -> Non
 
 
 def test_plotly_is_there_once(hostile: Outline) -> None:
-    assert sum("plotly.js v" in text for text in hostile.scripts) == 1
+    assert sum("plotly.js (cartesian - minified) v" in text for text in hostile.scripts) == 1
 
 
 def test_what_is_missing_is_left_out() -> None:

@@ -238,5 +238,5 @@ def _versions() -> dict[str, Any]:
 
     from glnn import __version__
 
-    packages = {name: version(name) for name in ("numpy", "numba", "scipy")}
+    packages = {name: version(name) for name in ("numpy", "numba")}
     return {"glnn": __version__, "python": platform.python_version(), "machine": platform.machine(), **packages}

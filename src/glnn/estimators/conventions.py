@@ -42,10 +42,12 @@ class Conventions:
         changed = ((name, value) for name, value in self.get_params().items() if repr(value) != repr(defaults[name]))
         return f"{type(self).__name__}({', '.join(f'{name}={one_line(value)}' for name, value in changed)})"
 
-    def _repr_html_(self) -> str:
-        """For notebooks: scikit-learn's picture of a model."""
-        from sklearn.utils import estimator_html_repr
-
+    def _repr_html_(self) -> str | None:
+        """For notebooks: scikit-learn's picture of a model, or without scikit-learn the text of `repr`."""
+        try:
+            from sklearn.utils import estimator_html_repr
+        except ImportError:
+            return None
         return str(estimator_html_repr(self))
 
     def __sklearn_tags__(self) -> Any:

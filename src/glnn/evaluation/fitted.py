@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 
+class NotFittedError(ValueError, AttributeError):
+    """What scikit-learn raises for a model that is not fitted, where scikit-learn is not in use."""
+
+
 def check_fitted(model: Any) -> None:
-    """Refuse, as scikit-learn does and by its error, a model without the `predictor_` that `fit` sets."""
+    """Refuse a model without the `predictor_` that `fit` sets."""
     if hasattr(model, "predictor_"):
         return
-    # Here and not above: it takes longer to import than all the rest together.
-    from sklearn.exceptions import NotFittedError
-
+    # Whoever catches scikit-learn's error has imported it; nobody else should need it.
+    error = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFittedError)
     name = type(model).__name__
-    raise NotFittedError(f"this {name} is not fitted yet: call fit(data) first, or read a fitted one with glnn.load")
+    raise error(f"this {name} is not fitted yet: call fit(data) first, or read a fitted one with glnn.load")

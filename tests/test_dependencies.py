@@ -1,0 +1,72 @@
+"""The package works with its own dependencies alone; what only tests, pages and benchmarks use stays out of it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "glnn"
+# Importing one of these fails where the statements below run.
+WITHOUT = (
+    "import sys\n"
+    "sys.modules.update(dict.fromkeys(('scipy', 'sklearn', 'joblib', 'constriction', 'plotly', 'matplotlib')))\n"
+    "import glnn\n"
+)
+
+
+def run(statements: str) -> str:
+    code = WITHOUT + statements
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_fitting_saving_coding_and_the_page(tmp_path: Path) -> None:
+    run(
+        "from glnn.report import from_model, write_page\n"
+        "for name, params in {'GLNN': {'units': 3, 'budget': '2 steps'}, 'ContextTree': {'depth': 2}}.items():\n"
+        "    model = getattr(glnn, name)(verbose=0, **params).fit('abcabd' * 9)\n"
+        "    assert model._repr_html_() is None\n"
+        "    assert model.decompress(model.compress('abd')) == 'abd'\n"
+        f"    model.save({str(tmp_path / 'model')!r})\n"
+        f"write_page(from_model(glnn.load({str(tmp_path / 'model')!r}), 'abcabd'), {str(tmp_path / 'page.html')!r})\n"
+    )
+    assert (tmp_path / "page.html").stat().st_size > 10**6
+
+
+def test_a_model_that_is_not_fitted_says_so() -> None:
+    said = run(
+        "try:\n    glnn.GLNN().bits('a')\n"
+        "except (ValueError, AttributeError) as error:\n    print(type(error).__name__, isinstance(error, AttributeError))"
+    )
+    assert said.split() == ["NotFittedError", "True"]
+
+
+def kernels(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any("kernel" in ast.unparse(call) for call in node.decorator_list):
+            yield node
+
+
+def needs_scipy(function: ast.FunctionDef) -> bool:
+    """Numba takes BLAS and LAPACK for products of matrices and for `np.linalg` from SciPy, when it compiles."""
+    nodes = list(ast.walk(function))
+    operators = any(isinstance(node, ast.MatMult) for node in nodes)
+    return operators or any(isinstance(node, ast.Attribute) and node.attr in ("linalg", "dot", "vdot") for node in nodes)
+
+
+def test_no_kernel_needs_scipy() -> None:
+    found = {path: list(kernels(ast.parse(path.read_text()))) for path in PACKAGE.rglob("*.py")}
+    assert sum(map(len, found.values())) > 30
+    assert [(path.name, one.name) for path, those in found.items() for one in those if needs_scipy(one)] == []
+
+
+@pytest.mark.parametrize("line", ["a @ b", "np.dot(a, b)", "a.dot(b)", "np.linalg.solve(a, b)"])
+def test_what_would_need_scipy_is_seen(line: str) -> None:
+    (function,) = kernels(ast.parse(f"@kernel()\ndef f(a, b):\n    return {line}\n"))
+    assert needs_scipy(function)
