@@ -161,7 +161,7 @@ def test_block_sizes_and_threads_change_no_bit(kind: str, monkeypatch: pytest.Mo
 
 def test_unknown_symbols_are_named() -> None:
     model = predictor("hmm")
-    with pytest.raises(InputError, match=r"'Z' at position 2 is not in the model's alphabet.*unknown='escape'"):
+    with pytest.raises(InputError, match=r"'Z' at position 2 is not in the alphabet.*unknown='escape'"):
         compress(model, "abZ")
     with pytest.raises(InputError, match=r"'Z' at position 0 of sequence 1 "):
         compress(model, Sequences(["ab", "Z"]))

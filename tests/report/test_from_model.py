@@ -137,7 +137,7 @@ def test_symbols_first_met_later_are_shown_and_the_trace_stops_before_them() -> 
 
 
 def test_no_more_unknown_symbols_are_named_than_a_person_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glnn.report.reading._MOST_UNKNOWN", 2)
+    monkeypatch.setattr("glnn.report.positions._MOST_UNKNOWN", 2)
     page = silent(fitted(GLNN, "abcabc" * 12, unknown="escape"), "ab?!#?$!c")
     assert page.surprise is not None
     assert [page.symbols[code] for code in page.surprise.codes] == [*"ab?!", "⟨other⟩", "?", "⟨other⟩", "!", "c"]

@@ -12,7 +12,7 @@ from glnn.cli import options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from glnn.cli.comparison import Row
+    from glnn.cli.fit_every_model import Row
     from glnn.cli.reading import Data
 
 INTERRUPTED = 130
@@ -56,8 +56,8 @@ def compare(
       glnn compare book.txt --budget 1m --page book.html
       glnn compare log.csv --case order --activity step --models glnn,hmm,contexttree
     """
-    from glnn.cli.comparison import compared
     from glnn.cli.estimator import number_or_auto
+    from glnn.cli.fit_every_model import compared
     from glnn.cli.printing import console, print_json, tell
     from glnn.cli.reading import Cutting, read
     from glnn.cli.whole_file import check_free, free_name
@@ -176,7 +176,7 @@ def _document(row: Row, symbols: int) -> dict[str, Any]:
 def _chosen(models: str | None, masked: bool) -> list[str]:
     from importlib.util import find_spec
 
-    from glnn.cli.comparison import COMPRESSORS, NAMES
+    from glnn.cli.fit_every_model import COMPRESSORS, NAMES
     from glnn.cli.printing import tell
     from glnn.sequences import InputError
 
@@ -241,7 +241,7 @@ class Growing:
 
     def look(self, name: str, part: float, text: str) -> None:
         """Where the training of one model stands."""
-        from glnn.cli.comparison import title
+        from glnn.cli.fit_every_model import title
 
         self._line.update(part, f"{title(name)}: {text}", new=name != self._name)
         self._name = name

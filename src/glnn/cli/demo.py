@@ -15,7 +15,7 @@ import typer
 from glnn.cli import options
 
 if TYPE_CHECKING:
-    from glnn.cli.comparison import Row
+    from glnn.cli.fit_every_model import Row
     from glnn.sources import Sample
 
 # Distant XOR has 10,000 lines in the paper, most of them coin flips: fewer show the same in a moment.
@@ -41,7 +41,7 @@ def demo(
     """
     from glnn import sources
     from glnn.cli.compare import Growing, table
-    from glnn.cli.comparison import Row, compared
+    from glnn.cli.fit_every_model import Row, compared
     from glnn.cli.printing import console, print_json, working
     from glnn.cli.reading import Data
     from glnn.cli.whole_file import check_free, free_name

@@ -34,9 +34,9 @@ def resume(
       glnn resume tunes --budget 20m
     """
     from glnn.cli.estimator import estimator
+    from glnn.cli.fit_into_folder import command_line, run_training, stopped_by_signals, tell_result
     from glnn.cli.printing import tell
     from glnn.cli.run_folder import RunFolder
-    from glnn.cli.training import command_line, run_training, stopped_by_signals, tell_result
     from glnn.sequences import InputError
     from glnn.training.checkpoint import has_checkpoint, read_checkpoint
 

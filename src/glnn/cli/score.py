@@ -11,7 +11,7 @@ import typer
 from glnn.cli import options
 
 if TYPE_CHECKING:
-    from glnn.cli.scoring import Scored
+    from glnn.cli.symbol_bits import Scored
 
 
 def score(
@@ -41,7 +41,7 @@ def score(
     from glnn.cli.printing import console, data_table, print_facts, print_json, working
     from glnn.cli.reading import read
     from glnn.cli.run_folder import open_model
-    from glnn.cli.scoring import scored
+    from glnn.cli.symbol_bits import scored
     from glnn.sequences import InputError
 
     if by not in _RANKINGS:

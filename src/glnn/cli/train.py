@@ -63,9 +63,9 @@ def train(
       glnn train log.csv --case order --activity step --time at
     """
     from glnn.cli.estimator import estimator, number_or_auto
+    from glnn.cli.fit_into_folder import command_line, default_folder, run_training, stopped_by_signals, tell_result
     from glnn.cli.reading import Cutting, read
     from glnn.cli.run_folder import Config, Input, new_run
-    from glnn.cli.training import command_line, default_folder, run_training, stopped_by_signals, tell_result
     from glnn.sequences import InputError
 
     if valid_mask is not None and valid is None:

@@ -32,20 +32,20 @@ def compress(model: Any, data: Any) -> bytes:
     """
     predictor = predictor_of(model)
     alphabet = predictor.alphabet
-    sequences, lengths, several, as_they_are = sequences_of(data, alphabet)
+    runs, several, as_they_are = sequences_of(data, alphabet)
     end = code_of(alphabet, END)
     ends = end is not None and not as_they_are
     with spooled() as code:
         encoder, digest = StreamEncoder(predictor, code), SymbolDigest()
-        for runs, length in zip(sequences, lengths, strict=True):
+        for run in runs:
             if several and not ends:
-                encoder.length(length)
-            write_sequence(encoder, runs, digest, end if ends else None)
+                encoder.length(run[0].size)
+            write_sequence(encoder, [run], digest, end if ends else None)
         header = Header(
             model=fingerprint(predictor),
             data=digest.digest(),
             symbols=digest.symbols,
-            sequences=len(lengths),
+            sequences=len(runs),
             code=encoder.finish(),
             several=several,
             ends=ends,

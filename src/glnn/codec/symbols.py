@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from glnn.codec.container import checksum
-from glnn.sequences import Alphabet, Encoded, InputError
+from glnn.sequences import Alphabet, Encoded, InputError, Reader, Sequences
+from glnn.sequences.reader import unknown_symbol
 from glnn.sequences.special import END, ESCAPE, base_of, code_of, spell
-from glnn.sequences.tokens import Tokens, blocks, is_several, tokens_of
+from glnn.sequences.tokens import Tokens, blocks
 
 _BLOCK = 1 << 18
 
@@ -18,74 +19,46 @@ Run = tuple[np.ndarray, Callable[[int], Any]]
 """Codes, with −1 where a token is outside the alphabet, and what gives the token at a place of them."""
 
 
-def runs_of_tokens(tokens: Tokens, alphabet: Alphabet, where: str = "", before: int = 0) -> Iterator[Run]:
-    """One sequence of tokens, `before` of which came already."""
+def runs_of_tokens(tokens: Tokens, alphabet: Alphabet, before: int = 0) -> Iterator[Run]:
+    """A part of a sequence, before which `before` tokens came already."""
     escape = code_of(alphabet, ESCAPE) is not None
     for block in blocks(len(tokens), _BLOCK):
         piece = Tokens(tokens.values[block], tokens.kind)
         codes = alphabet.lookup(piece)
         if not escape and codes.size and codes.min() < 0:
             place = int(np.argmax(codes < 0))
-            position = before + block.start + place
-            raise unknown_symbol(piece.symbol(place), f"position {position}{where}", alphabet)
+            raise unknown_symbol(piece.symbol(place), f"position {before + block.start + place}", alphabet)
         yield codes, piece.symbol
 
 
-def runs_of_codes(codes: np.ndarray, table: np.ndarray, symbols: tuple[Any, ...]) -> Iterator[Run]:
-    """One sequence of codes that mean `symbols`; `table` has the code of each in the model's alphabet, or −1."""
-    for block in blocks(codes.size, _BLOCK):
-        yield table[codes[block]], _at(codes[block], symbols)
-
-
-def _at(codes: np.ndarray, symbols: tuple[Any, ...]) -> Callable[[int], Any]:
-    return lambda place: symbols[codes[place]]
-
-
-def sequences_of(data: Any, alphabet: Alphabet) -> tuple[list[Iterable[Run]], list[int], bool, bool]:
-    """The runs of every sequence, their lengths, whether several were given, and whether codes were given as they are.
+def sequences_of(data: Any, alphabet: Alphabet) -> tuple[list[Run], bool, bool]:
+    """The run of every sequence without its end, whether several were given, and whether they end as they are.
 
     Codes of the model's own alphabet, ends included, are taken as they are; nothing is added to them.
     """
-    if isinstance(data, Encoded):
-        lengths = np.diff(data.starts).tolist()
-        table, symbols, own = _table(data, alphabet)
-        return [runs_of_codes(codes, table, symbols) for codes in data], lengths, len(data) != 1, own
-    several = is_several(data)
-    items = list(data) if several else [data]
-    all_tokens = []
-    for which, item in enumerate(items):
-        try:
-            all_tokens.append(tokens_of(item, alphabet.kind))
-        except InputError as error:
-            raise InputError(f"sequence {which}: {error}" if several else str(error)) from None
-    where = [f" of sequence {which}" if several else "" for which in range(len(items))]
-    runs = [runs_of_tokens(tokens, alphabet, place) for tokens, place in zip(all_tokens, where, strict=True)]
-    return list(runs), [len(tokens) for tokens in all_tokens], several, False
+    if isinstance(data, Sequences) and not len(data):
+        return [], True, False
+    as_they_are = isinstance(data, Encoded) and data.alphabet == alphabet
+    reading = Reader(alphabet).read(data)
+    if as_they_are and reading.outside:
+        raise InputError("the codes hold escapes, which do not say what they stand for: give the data themselves")
+    escapes = reading.escapes
+    outside = dict(zip(escapes.tolist(), reading.outside, strict=True))
+    codes = reading.encoded.codes
+    if escapes.size:
+        codes = codes.copy()
+        codes[escapes] = -1
+    starts = reading.encoded.starts
+    ends = starts[1:] - (not as_they_are and code_of(alphabet, END) is not None)
+    runs = [
+        (codes[begin:end], _at(outside, begin)) for begin, end in zip(starts[:-1].tolist(), ends.tolist(), strict=True)
+    ]
+    several = len(runs) != 1 if isinstance(data, Encoded) else reading.several
+    return runs, several, as_they_are
 
 
-def _table(data: Encoded, alphabet: Alphabet) -> tuple[np.ndarray, tuple[Any, ...], bool]:
-    highest = int(data.codes.max()) if data.codes.size else -1
-    if data.alphabet == alphabet:
-        if code_of(alphabet, ESCAPE) is not None and (data.codes == code_of(alphabet, ESCAPE)).any():
-            raise InputError("the codes hold escapes, which do not say what they stand for: give the data themselves")
-        return np.arange(len(alphabet), dtype=np.int32), alphabet.symbols, True
-    symbols = base_of(data.alphabet).symbols
-    if highest >= len(symbols):
-        raise InputError("the data are encoded with special symbols of another model: give the data themselves")
-    table = alphabet.lookup(Tokens(list(symbols), "tokens"))
-    if code_of(alphabet, ESCAPE) is None and data.codes.size and table[data.codes].min() < 0:
-        place = int(np.argmax(table[data.codes] < 0))
-        raise unknown_symbol(symbols[data.codes[place]], f"position {place}", alphabet)
-    return table, symbols, False
-
-
-def unknown_symbol(symbol: Any, where: str, alphabet: Alphabet) -> InputError:
-    """The error for a symbol that the model has no code for."""
-    base = base_of(alphabet)
-    return InputError(
-        f"symbol {symbol!r} at {where} is not in the model's alphabet of {len(base)} symbols ({base.summary()}): only "
-        "a model trained with unknown='escape' can code it"
-    )
+def _at(outside: dict[int, Any], begin: int) -> Callable[[int], Any]:
+    return lambda place: outside[begin + place]
 
 
 class SymbolDigest:

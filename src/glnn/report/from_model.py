@@ -25,7 +25,7 @@ from glnn.report.page_data import (
     TimeScales,
     Weights,
 )
-from glnn.report.reading import Positions, read_positions
+from glnn.report.positions import Positions, read_positions
 from glnn.sequences.special import END, code_of
 
 _MOST_TRACED = 2_000_000

@@ -141,6 +141,7 @@ class Reader:
     def prefixes(self, data: Any) -> list[np.ndarray]:
         """The codes of the beginnings of one or several sequences."""
         own = _own_codes(data, base_of(self.alphabet))
+        self._escaped_bits(own)  # refuses what no escape can stand for
         return np.split(self._with_escapes(own), own.starts[1:-1])
 
     def _completed(self, own: OwnCodes, mask: Any) -> Reading:
@@ -174,7 +175,7 @@ class Reader:
             place = int(np.argmax(own.codes < 0))
             which = int(np.searchsorted(own.starts, place, side="right")) - 1
             where = f" of sequence {which}" if len(own.starts) > 2 else ""
-            raise self._unknown(own.outside[0], f"position {place - own.starts[which]}{where}")
+            raise unknown_symbol(own.outside[0], f"position {place - own.starts[which]}{where}", self.alphabet)
         return np.where(own.codes < 0, np.int32(self.escape), own.codes)
 
     def _escaped_bits(self, own: OwnCodes) -> np.ndarray:
@@ -186,12 +187,14 @@ class Reader:
     def _escapes(self, data: Encoded) -> int:
         return 0 if self.escape is None else int(np.count_nonzero(data.codes == self.escape))
 
-    def _unknown(self, symbol: Any, place: str) -> InputError:
-        return InputError(
-            f"symbol {symbol!r} at {place} is not in the alphabet of {len(base_of(self.alphabet))} symbols "
-            f"({base_of(self.alphabet).summary()}): train with alphabet= naming every symbol that can occur, "
-            "or with unknown='escape'"
-        )
+
+def unknown_symbol(symbol: Any, where: str, alphabet: Alphabet) -> InputError:
+    """The error for a symbol that a model has no code for."""
+    base = base_of(alphabet)
+    return InputError(
+        f"symbol {symbol!r} at {where} is not in the alphabet of {len(base)} symbols ({base.summary()}): "
+        "train with alphabet= naming every symbol that can occur, or with unknown='escape'"
+    )
 
 
 def without_escape(alphabet: Alphabet) -> Alphabet:

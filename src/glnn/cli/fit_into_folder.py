@@ -117,7 +117,7 @@ def _counts(recording: Any) -> dict[str, int] | None:
 
 
 def _result(folder: RunFolder, config: Config, model: Any, valid: Data | None, wall: float) -> dict[str, Any]:
-    from glnn.cli.scoring import scored
+    from glnn.cli.symbol_bits import scored
 
     result: dict[str, Any] = {
         "run": str(folder.path),
