@@ -22,7 +22,7 @@ import numpy as np
 
 import glnn
 from benchmarks.records import RESULTS, Record, about, append, markdown, read
-from glnn.evaluation import regularise
+from glnn.predictors import regularise
 from glnn.sequences import Encoded
 from glnn.sources import Source, get
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from glnn.baselines.ctw import ContextTreeSettings, fit_context_tree
 from glnn.baselines.hmm import EMStep, fit_hmm, initial_hmm
-from glnn.evaluation import bits
+from glnn.predictors import bits
 from glnn.sequences import Alphabet, Encoded, encode
 from glnn.sources import Insertions, Sample, Source, get
 

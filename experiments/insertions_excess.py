@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from glnn.models import Params
-from glnn.output.regularised import regularise
+from glnn.output.uniform import regularise
 from glnn.reproduction import running
 from glnn.reproduction.running import Sequences, excess, new_trainer, versions
 from glnn.reproduction.settings import Setting

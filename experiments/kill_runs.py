@@ -26,7 +26,7 @@ import numpy as np
 
 import glnn
 from glnn.sources import get
-from glnn.training.checkpoint import has_checkpoint, read_checkpoint
+from glnn.storage.checkpoint import has_checkpoint, read_checkpoint
 
 RESULTS = Path(__file__).parent / "results" / "kill_runs.jsonl"
 MODELS = ("glnn", "rnn", "gnn", "lstm")

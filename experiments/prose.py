@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from glnn.predictors.network import NetworkPredictor
 from glnn.reproduction.running import Sequences, excess, new_trainer, sequences_of, versions
 from glnn.reproduction.settings import Setting, from_json, to_json
 from glnn.reproduction.tables import as_markdown, number, write_between
 from glnn.sources import AnBn, get
-from glnn.training.network_predictor import NetworkPredictor
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "reproduction" / "prose.jsonl"

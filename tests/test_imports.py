@@ -23,15 +23,17 @@ ALLOWED: dict[str, set[str]] = {
     "models": {"numeric", "network", "sequences"},
     "output": {"numeric"},
     "metrics": {"numeric"},
-    "training": {"sequences", "network", "models", "output", "metrics", "numeric"},
-    "evaluation": {"sequences", "output"},
-    "sources": {"sequences", "evaluation"},
-    "baselines": {"sequences", "evaluation", "network", "numeric"},
-    "codec": {"sequences", "evaluation", "numeric", "models", "baselines"},
-    "report": {"sequences", "evaluation"},
+    "training": {"sequences", "network", "models", "output", "metrics", "numeric", "progress"},
+    "sources": {"sequences"},
+    "baselines": {"sequences", "network", "numeric"},
+    "contexts": {"sequences", "numeric"},
+    "predictors": {"sequences", "models", "output", "training", "contexts", "baselines", "numeric"},
+    "storage": {"sequences", "network", "models", "training"},
+    "codec": {"sequences", "numeric", "models", "contexts", "baselines", "predictors", "storage"},
+    "report": {"sequences", "storage"},
 }
 # These stand on top of everything; `__init__` imports what it offers on first use.
-FREE = {"estimators", "reproduction", "cli", "__init__", "__main__"}
+FREE = {"evaluation", "estimators", "reproduction", "cli", "__init__", "__main__"}
 
 
 def room(parts: tuple[str, ...] | list[str]) -> str:

@@ -21,7 +21,7 @@ _HOME = {
     "Alphabet": "glnn.sequences",
     "Encoded": "glnn.sequences",
     "InputError": "glnn.sequences",
-    "ModelFileError": "glnn.training.storage",
+    "ModelFileError": "glnn.storage.model_file",
     "Sequences": "glnn.sequences",
     "encode": "glnn.sequences",
     "mask_after": "glnn.sequences",
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
         read_file,
         read_mask,
     )
-    from glnn.training.storage import ModelFileError
+    from glnn.storage.model_file import ModelFileError
 
 
 def __getattr__(name: str) -> Any:

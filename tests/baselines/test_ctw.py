@@ -12,7 +12,7 @@ import pytest
 from glnn.baselines import ctw, ctw_kernels
 from glnn.baselines.ctw import ContextTreeSettings, ContextTreeWeighting, fit_context_tree
 from glnn.baselines.decomposition import balanced, huffman
-from glnn.evaluation import Predictor, bits
+from glnn.predictors import Predictor, bits
 from glnn.sequences import Sequences, encode
 from glnn.sources import AnBn, Insertions, Music
 

@@ -15,10 +15,10 @@ from glnn.baselines.hmm import (
     fit_hmm,
     initial_hmm,
 )
-from glnn.evaluation import Predictor
 from glnn.models import GNN
 from glnn.network import Graph
 from glnn.output import linear
+from glnn.predictors import Predictor
 from glnn.sequences import Encoded, Sequences, encode
 from glnn.sources import Music
 from tests import naive

@@ -1,4 +1,4 @@
-"""The PyTorch peers: what they read and predict is what ours do, and their scores are those of `glnn.evaluation`."""
+"""The PyTorch peers: what they read and predict is what ours do, and their scores are those of `glnn.predictors`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import peers
 from benchmarks.records import read
-from glnn.evaluation import regularise
+from glnn.predictors import regularise
 
 torch = pytest.importorskip("torch")
 

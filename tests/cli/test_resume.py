@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from glnn.estimators import load
-from glnn.training.checkpoint import NAME, PREVIOUS
+from glnn.storage.checkpoint import NAME, PREVIOUS
 from glnn.training.trainer import Trainer
 from tests.cli.conftest import Command, process
 from tests.cli.test_train import same_runs

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from glnn import read_mask, sources
-from glnn.cli import main, source, whole_file
+from glnn.cli import main, source
+from glnn.storage.atomic import write_whole
 
 pytestmark = pytest.mark.small
 
@@ -126,9 +127,9 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        whole_file.write_whole(path, b"new")
+        write_whole(path, b"new")
     assert path.read_bytes() == b"old"
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
     monkeypatch.undo()
-    whole_file.write_whole(path, b"new")
+    write_whole(path, b"new")
     assert path.read_bytes() == b"new"

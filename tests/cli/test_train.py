@@ -12,7 +12,7 @@ import pytest
 import glnn as package
 from glnn.cli import training
 from glnn.estimators import GLNN, HMM, ContextTree, load
-from glnn.training.checkpoint import read_checkpoint
+from glnn.storage.checkpoint import read_checkpoint
 from tests.cli.conftest import LOG, MORE, SMALL, TUNES, Command
 
 STEPS = ("--budget", "4 steps")
@@ -247,7 +247,7 @@ def test_ctrl_c_before_anything_is_learned(glnn: Command, files: Path, monkeypat
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glnn.estimators.fitting._warm_up", stop)
+    monkeypatch.setattr("glnn.training.fitting._warm_up", stop)
     done = glnn("train", "tunes.txt", *SMALL, "--run", "run")
     assert (done.code, done.err) == (130, "glnn: interrupted\n")
     assert not (files / "run").exists()

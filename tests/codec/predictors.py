@@ -10,14 +10,14 @@ import numpy as np
 
 from glnn.baselines.ctw import ContextTreeSettings, fit_context_tree
 from glnn.baselines.hmm import HiddenMarkovModel, initial_hmm
-from glnn.estimators.escape import WithEscape
-from glnn.estimators.smoothing import Smoothed
-from glnn.evaluation import Predictor, StepwisePredictor
 from glnn.models import GLNN, GNN, LSTM, RNN, Params
 from glnn.network import random_graph
+from glnn.predictors import Predictor, StepwisePredictor
+from glnn.predictors.escape import WithEscape
+from glnn.predictors.network import NetworkPredictor
+from glnn.predictors.uniform import Smoothed
 from glnn.sequences import Alphabet, encode
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, Special
-from glnn.training.network_predictor import NetworkPredictor
 
 LETTERS = "abcdefg \n"
 KINDS = ("glnn", "gnn", "rnn", "rnn-logistic", "lstm", "hmm", "hmm-sparse", "tree", "tree-frozen", "stepwise")

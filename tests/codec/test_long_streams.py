@@ -11,8 +11,8 @@ import numpy as np
 from glnn.codec import compress_file, decompress_file
 from glnn.models import GLNN
 from glnn.network import random_graph
+from glnn.predictors.network import NetworkPredictor
 from glnn.sequences import Alphabet
-from glnn.training.network_predictor import NetworkPredictor
 from tests.codec.predictors import random_params
 
 MEGABYTE = 2**20

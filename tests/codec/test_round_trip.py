@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glnn.codec import compress, decompress, encoded_bits, message, streams, symbols
-from glnn.evaluation import bits
+from glnn.predictors import bits
 from glnn.sequences import Alphabet, Encoded, InputError, Sequences, encode
 from glnn.sequences.special import escaped_bits
 from tests.codec.predictors import KINDS, LETTERS, Markov, predictor

@@ -12,12 +12,12 @@ from glnn.baselines.hmm import HiddenMarkovModel, initial_hmm
 from glnn.codec import compress, decompress, encoded_bits, hidden_markov, range_coder
 from glnn.codec.network_kernels import activities, move, outputs
 from glnn.codec.steps import StateSteps, Steps, escape_of, steps_of
-from glnn.evaluation import bits
 from glnn.models import GLNN
 from glnn.models.stepping import stepper
 from glnn.network import random_graph
+from glnn.predictors import bits
+from glnn.predictors.network import NetworkPredictor
 from glnn.sequences import Alphabet, encode
-from glnn.training.network_predictor import NetworkPredictor
 from tests.codec.predictors import KINDS, LETTERS, predictor, random_params
 
 CODES = np.random.default_rng(5).integers(0, len(LETTERS), 200).astype(np.int32)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from glnn.estimators import GLNN, HMM, ContextTree
-from glnn.estimators.compiling import compiling
-from glnn.estimators.fitting import split
 from glnn.progress import Display
 from glnn.sequences import InputError, encode
+from glnn.training.compiling import compiling
+from glnn.training.fitting import split
 from glnn.training.records import StepInfo
 from glnn.training.trainer import Trainer
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from glnn.training.storage import FORMAT
+from glnn.storage.model_file import FORMAT
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

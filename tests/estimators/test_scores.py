@@ -10,7 +10,7 @@ import pytest
 
 from glnn.estimators import SequenceModel
 from glnn.estimators.network import Network
-from glnn.evaluation import Predictor
+from glnn.predictors import Predictor
 from glnn.sequences import InputError
 from glnn.sequences.special import END, ESCAPE
 

@@ -41,8 +41,8 @@ def test_a_line_holds_what_repeats_it(line) -> None:
 
 
 def test_the_regrets_are_those_of_the_best_parameters_on_validation_and_the_third_sequence(line) -> None:
-    from glnn.evaluation import bits
-    from glnn.training.network_predictor import NetworkPredictor
+    from glnn.predictors import bits
+    from glnn.predictors.network import NetworkPredictor
 
     sequences = sequences_of(MUSIC)
     trainer = new_trainer(MUSIC, sequences)

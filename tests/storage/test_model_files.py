@@ -17,8 +17,8 @@ from safetensors.numpy import load_file, save_file
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet
 from glnn.sequences.token_json import token_from_json, token_to_json
-from glnn.training import storage
-from glnn.training.storage import (
+from glnn.storage import atomic
+from glnn.storage.model_file import (
     FORMAT,
     ModelFileError,
     alphabet_from_json,
@@ -182,7 +182,7 @@ def test_a_failed_write_leaves_the_old_file(path: Path, monkeypatch: pytest.Monk
     def fail(descriptor: int) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(storage.os, "fsync", fail)
+    monkeypatch.setattr(atomic.os, "fsync", fail)
     with pytest.raises(OSError, match="disk full"):
         write_model_file(path, {"w": np.zeros(9)}, {})
     assert path.read_bytes() == before
@@ -192,7 +192,7 @@ def test_a_failed_write_leaves_the_old_file(path: Path, monkeypatch: pytest.Monk
 def test_the_new_file_is_on_the_disk_before_it_takes_the_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[str] = []
     replace = Path.replace
-    monkeypatch.setattr(storage.os, "fsync", lambda descriptor: events.append("fsync"))
+    monkeypatch.setattr(atomic.os, "fsync", lambda descriptor: events.append("fsync"))
     monkeypatch.setattr(Path, "replace", lambda self, target: (events.append("rename"), replace(self, target))[1])
     write_model_file(path, ARRAYS, HEADER)
     assert events[:2] == ["fsync", "rename"]

@@ -13,8 +13,8 @@ from safetensors.numpy import load_file, save_file
 
 from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, SequenceModel, load
 from glnn.sequences import Alphabet, InputError
+from glnn.storage.model_file import ModelFileError, signed
 from glnn.training.budget import Budget
-from glnn.training.storage import ModelFileError, signed
 
 TEXT = "the cat sat on the mat and the dog sat on the log. " * 8
 CASES = [list("abab"), list("ab"), list("ababab"), list("abba")] * 5

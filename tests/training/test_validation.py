@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glnn.output.regularised import regularise
+from glnn.output.uniform import regularise
 from glnn.sequences import Encoded, encode
 from glnn.training import validation as validation_module
 from glnn.training.corpus import prepare

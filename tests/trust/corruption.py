@@ -32,8 +32,9 @@ from glnn.cli.app import app
 from glnn.cli.run_folder import RunFolder
 from glnn.codec import decompress_file
 from glnn.codec.container import CHECKSUM, MAGIC, checksum
-from glnn.training.checkpoint import NAME, RecordedTrainer, read_checkpoint
-from glnn.training.storage import signed
+from glnn.storage.checkpoint import NAME, read_checkpoint
+from glnn.storage.model_file import signed
+from glnn.training.recorded import RecordedTrainer
 
 TEXT = "abracadabra, " * 12
 LOG = "case,step,who\n" + "".join(f"{n},{step},{n % 3}\n" for n in range(12) for step in ("open", "read", "close"))

@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import glnn
-from glnn import evaluation, sources
+from glnn import predictors, sources
 from glnn.codec import compress_file, decompress_file
 from glnn.report import from_model
 from tests.trust.effort import examples
@@ -140,7 +140,7 @@ DATA_CALLS: dict[str, Callable[[Any], Any]] = {
     "sequences names": lambda value: glnn.Sequences(["ab", "b"], value),
     "mask_after": lambda value: glnn.mask_after(value, "a"),
     "mask_after symbol": lambda value: glnn.mask_after("aba", value),
-    "evaluation": lambda value: evaluation.bits(model().predictor_, value),
+    "scores": lambda value: predictors.bits(model().predictor_, value),
     "source name": sources.get,
     "source constant": lambda value: sources.get("anbn", shortest=value),
     "source xor": lambda value: sources.get("xor", stretch=value, length=4),

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from glnn.estimators import load
-from glnn.training.checkpoint import NAME, PREVIOUS, read_checkpoint
+from glnn.storage.checkpoint import NAME, PREVIOUS, read_checkpoint
 from tests.cli.conftest import Command
 from tests.cli.test_train import same_runs
 

@@ -62,10 +62,10 @@ def bench(
       glnn bench --models glnn --metrics rbpm,qdrbpm --json
     """
     from glnn.cli.printing import console, data_table, print_json
-    from glnn.estimators.compiling import compiling
-    from glnn.estimators.fitting import beginning
     from glnn.progress import Display
     from glnn.reproduction.running import versions
+    from glnn.training.compiling import compiling
+    from glnn.training.fitting import beginning
 
     chosen = _chosen("--models", models, MODELS), _chosen("--metrics", metrics, METRICS)
     found = versions()

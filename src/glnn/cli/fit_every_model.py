@@ -14,12 +14,12 @@ from typing import Any
 from glnn.cli import one_line
 from glnn.cli.estimator import estimator
 from glnn.cli.reading import Data
-from glnn.estimators.automatic import Size
-from glnn.estimators.fitting import Outcome, Split, Watch
 from glnn.estimators.network import Network
-from glnn.estimators.restarts import Run
-from glnn.training.checkpoint import RecordedTrainer
+from glnn.training.fitting import Outcome, Split, Watch
+from glnn.training.race import Run
+from glnn.training.recorded import RecordedTrainer
 from glnn.training.records import StepInfo
+from glnn.training.sizes import Size
 from glnn.training.trainer import Trainer
 
 # What takes no time comes first, so that there is something to see.

@@ -19,7 +19,7 @@ from glnn.cli.run_folder import Config, RunFolder
 
 if TYPE_CHECKING:
     from glnn.estimators import SequenceModel
-    from glnn.training.checkpoint import Checkpoint
+    from glnn.storage.checkpoint import Checkpoint
 
 INTERRUPTED, TERMINATED = 130, 143
 

@@ -40,8 +40,9 @@ def inspect(
     from glnn.cli.printing import print_json, working
     from glnn.cli.reading import read
     from glnn.cli.run_folder import open_model
-    from glnn.cli.whole_file import check_free, write_whole
+    from glnn.cli.whole_file import check_free
     from glnn.sequences import InputError
+    from glnn.storage.atomic import write_whole
 
     target = out or Path(f"{file.stem}-inside.html")
     if target.suffix.lower() not in (".html", ".png"):

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from glnn.cli.reading import Cutting
-from glnn.cli.whole_file import write_whole
 from glnn.sequences.errors import InputError
+from glnn.storage.atomic import write_whole
 
 _MAGIC = b"glnnlog1"
 _MOST_MEMORY = 1 << 28

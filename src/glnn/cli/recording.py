@@ -17,13 +17,14 @@ import numpy as np
 
 from glnn.cli.printing import ProgressLine, finite
 from glnn.cli.run_folder import Config, RunFolder
-from glnn.estimators.automatic import Size
-from glnn.estimators.fitting import Outcome, Split, Watch
-from glnn.estimators.restarts import Run
 from glnn.sequences import InputError
+from glnn.storage.checkpoint import Checkpoint, write_checkpoint
 from glnn.training.budget import Budget
-from glnn.training.checkpoint import Checkpoint, RecordedTrainer, write_checkpoint
+from glnn.training.fitting import Outcome, Split, Watch
+from glnn.training.race import Run
+from glnn.training.recorded import RecordedTrainer
 from glnn.training.records import Progress, StepInfo
+from glnn.training.sizes import Size
 from glnn.training.trainer import Trainer
 
 _BITS = 1.0 / float(np.log(2.0))
@@ -89,7 +90,7 @@ class Recording(Watch):
         write_checkpoint(self.folder.path, [run.progress or _before(run) for run in self.runs], {})
 
     def _write_history(self, histories: Sequence[Sequence[StepInfo]]) -> None:
-        from glnn.cli.whole_file import write_whole
+        from glnn.storage.atomic import write_whole
 
         lines = [_line_of(which, info) for which, history in enumerate(histories) for info in history]
         write_whole(self.folder.history, "".join(lines).encode())

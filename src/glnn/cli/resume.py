@@ -11,7 +11,7 @@ from glnn.cli import options
 
 if TYPE_CHECKING:
     from glnn.cli.run_folder import Config
-    from glnn.training.checkpoint import Checkpoint
+    from glnn.storage.checkpoint import Checkpoint
 
 
 def resume(
@@ -38,7 +38,7 @@ def resume(
     from glnn.cli.printing import tell
     from glnn.cli.run_folder import RunFolder
     from glnn.sequences import InputError
-    from glnn.training.checkpoint import has_checkpoint, read_checkpoint
+    from glnn.storage.checkpoint import has_checkpoint, read_checkpoint
 
     folder = RunFolder(run)
     if not run.is_dir():

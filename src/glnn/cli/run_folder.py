@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glnn.cli.reading import Cutting, Data, read, sha256
-from glnn.cli.whole_file import write_whole
 from glnn.sequences.errors import InputError
+from glnn.storage.atomic import write_whole
 
 if TYPE_CHECKING:
     from glnn.estimators import SequenceModel
@@ -145,7 +145,7 @@ class RunFolder:
 
     def clear(self) -> None:
         """Remove what a run wrote, and nothing else."""
-        from glnn.training.checkpoint import NAME, PREVIOUS
+        from glnn.storage.checkpoint import NAME, PREVIOUS
 
         for name in (RESULT, NAME, PREVIOUS, MODEL, HISTORY, CONFIG):
             (self.path / name).unlink(missing_ok=True)

@@ -35,7 +35,8 @@ def source(
     """
     from glnn import sources
     from glnn.cli.printing import print_json
-    from glnn.cli.whole_file import check_free, write_whole
+    from glnn.cli.whole_file import check_free
+    from glnn.storage.atomic import write_whole
 
     chosen = sources.get(name, **_parsed(constants or [], sources.get(name)))
     for path in filter(None, (out, mask_out)):

@@ -1,8 +1,7 @@
-"""Writing a file as a whole: under another name first, then renamed, so that no half-written file is left."""
+"""Names of files that a command writes: refused when taken, or chosen so that nothing is replaced unasked."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from glnn.sequences.errors import InputError
@@ -26,17 +25,3 @@ def free_name(stem: str, suffix: str) -> Path:
         if not path.exists():
             return path
         number += 1
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that `path` holds either what it held before or all of `content`."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        with unfinished.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise

@@ -6,7 +6,6 @@ The result is written beside its place, decoded once to compare, and only then r
 from __future__ import annotations
 
 import os
-import secrets
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,9 +19,10 @@ from glnn.codec.message import check_data, not_verified, open_stream, predictor_
 from glnn.codec.streams import StreamEncoder
 from glnn.codec.symbols import Collector, Run, SymbolDigest, runs_of_tokens
 from glnn.codec.text_layout import BLOCK, CUT_LIKE_THIS, restored_texts, tokens_and_layout, unpacked_layout
-from glnn.evaluation import Predictor
+from glnn.predictors import Predictor
 from glnn.sequences import InputError
 from glnn.sequences.special import END, code_of
+from glnn.storage.atomic import replacing
 
 Progress = Callable[[float], None]
 """Called now and then with the part of the work that is done, 0 to 1."""
@@ -191,16 +191,8 @@ def _beside(source: Path, target: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{target} is a folder: give the name of a file")
     if not target.parent.is_dir():
         raise InputError(f"the folder {target.parent} does not exist: make it first")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("x+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(target) as file:
+        yield file
 
 
 def _check_kind(predictor: Predictor) -> None:

@@ -17,7 +17,7 @@ from glnn.codec.errors import DAMAGED, DamagedStream, StreamError, WrongModel
 from glnn.codec.fingerprint import fingerprint
 from glnn.codec.streams import StreamDecoder, StreamEncoder
 from glnn.codec.symbols import Collector, Run, SymbolDigest, sequences_of
-from glnn.evaluation import Predictor
+from glnn.predictors import Predictor
 from glnn.sequences import InputError, Sequences
 from glnn.sequences.special import END, code_of
 

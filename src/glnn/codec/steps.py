@@ -17,9 +17,9 @@ from glnn.codec.hidden_markov import HiddenMarkovSteps
 from glnn.codec.networks import network_steps
 from glnn.codec.quantised import decode_symbol, encode_symbol, known_counts
 from glnn.codec.range_coder import MARGIN, TOTAL, encode, has_bytes, has_room
-from glnn.evaluation import Predictor
 from glnn.models import Params
 from glnn.models.stepping import stepper
+from glnn.predictors import Predictor
 from glnn.sequences.special import ESCAPE, code_of
 
 

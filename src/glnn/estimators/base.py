@@ -12,13 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from glnn import evaluation
-from glnn.codec.mixin import Compressing
-from glnn.estimators.conventions import Conventions
-from glnn.estimators.escape import WithEscape
+from glnn import predictors
+from glnn.estimators.compressing import Compressing
+from glnn.estimators.conventions import Conventions, check_fitted
 from glnn.estimators.parameters import choice, flag, integer, number, seed
-from glnn.evaluation import Predictor, State
-from glnn.evaluation.fitted import check_fitted
+from glnn.predictors import Predictor, State
+from glnn.predictors.escape import WithEscape
 from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading, TrainingData, read_training_data
 
 # A sample ends by itself where an end is learned; this only guards against a model that never ends.
@@ -178,7 +177,7 @@ class SequenceModel(Compressing, Conventions):
         if not data.codes.size:
             return np.zeros(0)
         full = data.kept(np.ones(data.codes.size, bool))
-        own = evaluation.surprise(self._paper_predictor() if regularised else self.predictor_, full, regularised)
+        own = predictors.surprise(self._paper_predictor() if regularised else self.predictor_, full, regularised)
         return own + np.where(data.mask, reading.escaped, 0.0)
 
     def _after(self, codes: np.ndarray, predictor: Predictor | None = None) -> State:

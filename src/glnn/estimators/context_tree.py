@@ -8,17 +8,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from glnn import evaluation
+from glnn import predictors
 from glnn.baselines.ctw import ContextTreeSettings, ContextTreeWeighting, ReadProgress, fit_context_tree
 from glnn.baselines.ctw_kernels import EMPTY, NODE
-from glnn.estimators import fitting
 from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.compiling import compiling
 from glnn.estimators.parameters import choice, integer, number
 from glnn.progress import Display
 from glnn.sequences import InputError, Reader
+from glnn.storage.model_file import ModelFileError
+from glnn.training import fitting
 from glnn.training.budget import Clock
-from glnn.training.storage import ModelFileError
+from glnn.training.compiling import compiling
 
 # One place says what is used when nothing is passed.
 _DEFAULTS = ContextTreeSettings()
@@ -110,7 +110,7 @@ class ContextTree(SequenceModel):
         self._use(trees, given.escape)
         self.validation_bits_ = None
         if given.validation is not None:
-            self.validation_bits_ = evaluation.bits(self._without_escape(), given.validation, regularised=True)
+            self.validation_bits_ = predictors.bits(self._without_escape(), given.validation, regularised=True)
         return self
 
     def trace(self, data: Any) -> Trace:

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from glnn.baselines.hmm import EMStep, HiddenMarkovModel, first_positions, fit_hmm, initial_hmm
-from glnn.estimators import fitting
 from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.compiling import compiling
 from glnn.estimators.parameters import degree_within, integer, number, number_or, seed
-from glnn.estimators.restarts import seeds
-from glnn.estimators.smoothing import Smoothed
-from glnn.evaluation import regularise
+from glnn.predictors import regularise
+from glnn.predictors.uniform import Smoothed
 from glnn.progress import Display
 from glnn.sequences import Encoded, Reader
+from glnn.storage.model_file import ModelFileError
+from glnn.training import fitting
 from glnn.training.budget import Budget, Clock, parse_budget
-from glnn.training.storage import ModelFileError
+from glnn.training.compiling import compiling
+from glnn.training.race import seeds
 
 # A held-out tail is scored behind this much of what comes before it.
 _CONTEXT = 1000

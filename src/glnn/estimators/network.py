@@ -12,17 +12,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from glnn.estimators import fitting, network_file
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import choice, degree_within, integer, number, number_or, seed
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
 from glnn.models import Model, Params
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
+from glnn.predictors.network import NetworkPredictor
 from glnn.progress import Display
 from glnn.sequences import Reader, TrainingData
+from glnn.storage import network_arrays
+from glnn.training import fitting
 from glnn.training.budget import parse_budget
-from glnn.training.network_predictor import NetworkPredictor
 from glnn.training.settings import Settings
 from glnn.training.trainer import Callback
 
@@ -161,22 +162,22 @@ class Network(SequenceModel):
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         record = {name: getattr(self, name) for name in (*_RECORD, *_LATER)}
-        columns, notes = network_file.columns_of_history(), network_file.notes_of(self.history_)
-        arrays = network_file.arrays_of(self.params_, self.graph_, self.history_)
+        columns, notes = network_arrays.columns_of_history(), network_arrays.notes_of(self.history_)
+        arrays = network_arrays.arrays_of(self.params_, self.graph_, self.history_)
         return arrays, {**record, "history_columns": columns, "history_notes": notes}
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
         integer("n_jobs", self.n_jobs, 1, none=True)
         alphabet_size = len(Reader(self.alphabet_).known)
-        self.params_, self.graph_ = network_file.network_from(arrays, alphabet_size)
+        self.params_, self.graph_ = network_arrays.network_from(arrays, alphabet_size)
         model = self._build(self.graph_, alphabet_size)
-        network_file.check_sizes(self.params_, model)
+        network_arrays.check_sizes(self.params_, model)
         for name in _RECORD:
             setattr(self, name, fitted[name])
         for name, before in _LATER.items():
             setattr(self, name, fitted.get(name, before))
         number("smoothing_", self.smoothing_, 0.0, 1.0)
-        self.history_ = network_file.history_from(arrays, fitted["history_columns"], fitted["history_notes"])
+        self.history_ = network_arrays.history_from(arrays, fitted["history_columns"], fitted["history_notes"])
         self._use(model, escape)
         return self
 

@@ -15,14 +15,14 @@ import numpy as np
 from glnn.estimators.base import SequenceModel
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.token_json import token_from_json, token_to_json
-from glnn.training.budget import Budget
-from glnn.training.storage import (
+from glnn.storage.model_file import (
     ModelFileError,
     alphabet_from_json,
     alphabet_to_json,
     read_model_file,
     write_model_file,
 )
+from glnn.training.budget import Budget
 
 CLASSES = {
     "GLNN": "glnn.estimators.gated",

@@ -17,6 +17,7 @@ from glnn.report.packing import script_json
 from glnn.report.page_data import PageData
 from glnn.report.payload import payload
 from glnn.report.sections import chapters, header
+from glnn.storage.atomic import write_whole
 
 # plotly.js as its authors publish it, with the charts of two axes only: a third of the whole, and it needs no `eval`.
 _PLOTLY = "plotly/plotly-cartesian.min.js"
@@ -37,13 +38,7 @@ _SCRIPTS = (
 def write_page(page: PageData, path: str | os.PathLike[str]) -> Path:
     """Write the page to a file; an existing one is replaced when the new one is complete."""
     target = Path(path)
-    part = target.with_name(f".{target.name}.part")
-    try:
-        part.write_text(render(page), encoding="utf-8", newline="\n")
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    write_whole(target, render(page).encode())
     return target
 
 

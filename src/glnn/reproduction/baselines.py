@@ -13,7 +13,7 @@ from typing import Any
 from glnn.baselines.compressors import added_bits
 from glnn.baselines.ctw import ContextTreeSettings, fit_context_tree
 from glnn.baselines.hmm import EMStep, fit_hmm, initial_hmm
-from glnn.evaluation import bits
+from glnn.predictors import bits
 from glnn.reproduction.running import POINTS, Sequences, finite, thinned
 from glnn.reproduction.settings import Setting
 from glnn.sequences import encode

@@ -141,9 +141,9 @@ def step_records(progress: Progress) -> dict[str, Any]:
 
 def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) -> Any:
     """A trainer at its start, its kernels compiled; `validated` says whether it scores the validation sequence."""
-    from glnn.estimators.compiling import compiling
     from glnn.models import MODELS
     from glnn.network import random_graph
+    from glnn.training.compiling import compiling
     from glnn.training.settings import Settings
     from glnn.training.trainer import Trainer
     from glnn.training.validation import Validation

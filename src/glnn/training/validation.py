@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from glnn.models import Model, Params
-from glnn.output.regularised import regularise
+from glnn.output.uniform import regularise
 from glnn.sequences import Encoded
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine

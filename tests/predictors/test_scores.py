@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from glnn.evaluation import (
+from glnn.predictors import (
     Predictor,
     StepwisePredictor,
     bits,

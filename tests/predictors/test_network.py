@@ -15,8 +15,8 @@ from glnn.models import LSTM, MODELS, Model, Params
 from glnn.models.stepping import ForwardStepper, stepper
 from glnn.network import random_graph
 from glnn.numeric import portable
+from glnn.predictors.network import NetworkPredictor
 from glnn.sequences import encode
-from glnn.training.network_predictor import NetworkPredictor
 
 
 def network(name: str, activation: str = "tanh", units: int = 7, symbols: int = 5) -> tuple[Model, Params]:

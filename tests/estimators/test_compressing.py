@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from glnn.codec import compress
-from glnn.codec.mixin import Compressing
+from glnn.estimators.compressing import Compressing
 from tests.codec.predictors import predictor
 
 

@@ -15,40 +15,11 @@ import numpy as np
 from glnn.models import Model, Params
 from glnn.models.stepping import Stepper, stepper
 from glnn.output import softmax
+from glnn.output.uniform import log_mixed, mixed
 from glnn.sequences import Alphabet, Encoded, InputError
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.parallel import Workers, single_threaded_blas
-
-
-def _mixed(pi: np.ndarray, share: float) -> np.ndarray:
-    return pi if share == 0.0 else (1.0 - share) * pi + share / pi.shape[-1]
-
-
-def log_mixed(log_likelihoods: np.ndarray, share: float, alphabet_size: int) -> np.ndarray:
-    """log of the mixed probabilities, from those of the network."""
-    if share == 0.0:
-        return log_likelihoods
-    return np.logaddexp(np.log1p(-share) + log_likelihoods, np.log(share / alphabet_size))
-
-
-def best_share(log_likelihoods: np.ndarray, alphabet_size: int, least: float) -> float:
-    """The share δ ≥ `least` under which such symbols are most likely: the likelihood is concave in δ, by EM.
-
-    A hundred symbols that the network foresaw are imagined beside them, so that a few alone decide little.
-    """
-    uniform, own = -np.log(alphabet_size), log_likelihoods[np.isfinite(log_likelihoods)]
-    impossible = log_likelihoods.size - own.size
-    share = 0.01
-    for _ in range(200):
-        odds = np.log1p(-share) + own - (np.log(share) + uniform)
-        mean = (float(np.sum(1.0 / (1.0 + np.exp(np.minimum(odds, 700.0))))) + impossible) / (
-            log_likelihoods.size + 100
-        )
-        if abs(mean - share) <= 1e-3 * share:
-            break
-        share = max(mean, 1e-12)
-    return min(max(share, least), 0.5)
 
 
 class NetworkState:
@@ -59,7 +30,7 @@ class NetworkState:
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
-        return _mixed(self._steps.probabilities(self._state), self._share)
+        return mixed(self._steps.probabilities(self._state), self._share)
 
     def advance(self, code: int) -> None:
         """Read the next symbol."""
@@ -67,7 +38,7 @@ class NetworkState:
 
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t], to the bit that of `probabilities`."""
-        return _mixed(self._steps.run(self._state, codes), self._share)
+        return mixed(self._steps.run(self._state, codes), self._share)
 
     def copy(self) -> NetworkState:
         """An independent state at the same place."""
@@ -93,7 +64,7 @@ class NetworkPredictor:
         for a in self.activities(data, block):
             with single_threaded_blas():
                 rows = softmax.distributions(a, self.params.w)
-            yield _mixed(rows, self.share)
+            yield mixed(rows, self.share)
 
     def log_likelihoods(self, data: Encoded) -> np.ndarray:
         """log π_t(x_t) at every position."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from glnn.evaluation import Predictor, State, StepwisePredictor
+from glnn.predictors import Predictor, State, StepwisePredictor
 from glnn.sequences import Alphabet, Encoded
 
 

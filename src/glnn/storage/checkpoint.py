@@ -1,15 +1,16 @@
 """Checkpoints: a training that is killed goes on from its last one, to the same bits as if nothing had happened.
 
 A checkpoint holds the `Progress` of every random start. Going on means doing the training again with a
-`RecordedTrainer` for each start: steps that are in the record are read from it, all others are computed. So whatever
-decides how a budget is shared decides it again from the same numbers, and need not be written down.
+`glnn.training.recorded.RecordedTrainer` for each start: steps that are in the record are read from it, all others are
+computed. So whatever decides how a budget is shared decides it again from the same numbers, and need not be written
+down.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,8 @@ from typing import Any
 import numpy as np
 
 from glnn.models import Params
-from glnn.training.budget import Clock
-from glnn.training.engine import Forward
+from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file
 from glnn.training.records import Progress, StepInfo
-from glnn.training.storage import ModelFileError, read_model_file, write_model_file
-from glnn.training.trainer import Trainer
 
 NAME, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
 _VERSION = 1
@@ -30,8 +28,6 @@ _NUMBERS = ("writing_rate", "transition_rate", "best_score", "seconds")
 _WHOLE = ("best_step", "step", "passes")
 _COLUMNS = tuple(field.name for field in fields(StepInfo) if field.name != "notes")
 _WHOLE_COLUMNS = {field.name for field in fields(StepInfo) if field.type == "int"}
-
-Listener = Callable[[StepInfo, Trainer], None]
 
 
 @dataclass(frozen=True)
@@ -92,54 +88,6 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 def has_checkpoint(folder: Path) -> bool:
     """Whether there is something to go on from."""
     return (folder / NAME).exists() or (folder / PREVIOUS).exists()
-
-
-class RecordedTrainer(Trainer):
-    """A trainer that takes the steps of `recorded` from there, and tells `listener` of those that it computes.
-
-    What the listener does is not charged to the budget.
-    """
-
-    def __init__(self, *arguments: Any, recorded: Progress | None = None, listener: Listener | None = None) -> None:
-        super().__init__(*arguments)
-        self._recorded, self._listener = recorded, listener
-
-    def step(self, clock: Clock | None = None) -> StepInfo:
-        """One step, read or computed."""
-        clock = clock or Clock(self.progress.seconds)
-        if self._recorded is not None and self.progress.step < self._recorded.step:
-            return self._read_step(clock, self._recorded)
-        info = super().step(clock)
-        if self._listener is not None:
-            with clock.paused():
-                self._listener(info, self)
-        return info
-
-    def _read_step(self, clock: Clock, recorded: Progress) -> StepInfo:
-        progress, info = self.progress, recorded.history[self.progress.step]
-        progress.step, progress.passes, progress.seconds = info.step, info.passes, info.seconds
-        progress.history.append(info)
-        self._is_best(info.log_likelihood if self.validation is None else info.validation, info.step)
-        # Parameters are known where the record ends, and the best ones from the step on that found them.
-        if progress.best_step == recorded.best_step:
-            progress.best = recorded.best
-        if info.step == recorded.step:
-            progress.params, progress.generator = recorded.params, recorded.generator
-            progress.writing_rate, progress.transition_rate = recorded.writing_rate, recorded.transition_rate
-            progress.coherence = recorded.coherence
-            self.generator.bit_generator.state = recorded.generator
-            self._current = self._spare = None
-        clock.__init__(info.seconds)  # type: ignore[misc]
-        return info
-
-    def _begin_step(self) -> Forward:
-        fresh = self._current is None
-        current = super()._begin_step()
-        if fresh and not self._batched and self.progress.history:
-            # The same number from another sum may differ in its last bit, and a step be accepted that was not.
-            current = replace(current, log_likelihood=self.progress.history[-1].log_likelihood)
-            self._current = current
-        return current
 
 
 def _read(path: Path) -> Checkpoint:

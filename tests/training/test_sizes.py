@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from glnn.estimators import GLNN
-from glnn.estimators.automatic import choose_size, held_out_fraction, step_seconds
 from glnn.sequences import encode
 from glnn.sources import get
 from glnn.training.budget import Budget, parse_budget
+from glnn.training.sizes import choose_size, held_out_fraction, step_seconds
 
 pytestmark = pytest.mark.small
 

@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glnn.training import checkpoint as checkpoint_module
-from glnn.training.budget import Budget
-from glnn.training.checkpoint import (
+from glnn.storage import checkpoint as checkpoint_module
+from glnn.storage.checkpoint import (
     NAME,
     PREVIOUS,
-    RecordedTrainer,
     has_checkpoint,
     read_checkpoint,
     write_checkpoint,
 )
+from glnn.storage.model_file import ModelFileError, write_model_file
+from glnn.training.budget import Budget
+from glnn.training.recorded import RecordedTrainer
 from glnn.training.records import Progress, StepInfo
 from glnn.training.settings import Settings
-from glnn.training.storage import ModelFileError, write_model_file
 from glnn.training.validation import Validation
 from tests.training.problems import Problem, problem
 

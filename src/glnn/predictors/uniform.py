@@ -1,4 +1,4 @@
-"""A share of the uniform distribution beside any predictor: π'(y) = (1 − δ) π(y) + δ / A.
+"""Any predictor with a share of the uniform distribution: π'(y) = (1 − δ) π(y) + δ / A.
 
 A hidden Markov model thinks symbols impossible that it has not met; then no score and no code would be left. With
 δ = 1/(T + 2) this is the paper's regularisation of validation scores, taken at the end of the T symbols of training.
@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from glnn.evaluation import Predictor, State
+from glnn.output.uniform import log_mixed, mixed
+from glnn.predictors.protocol import Predictor, State
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -22,8 +23,7 @@ class SmoothedState:
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
-        pi = self._state.probabilities()
-        return (1.0 - self._share) * pi + self._share / pi.size
+        return mixed(self._state.probabilities(), self._share)
 
     def advance(self, code: int) -> None:
         """Read the next symbol."""
@@ -52,11 +52,8 @@ class Smoothed:
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""
         for rows in self.inner.distributions(data, block):
-            yield (1.0 - self.share) * rows + self.share / rows.shape[1]
+            yield mixed(rows, self.share)
 
     def log_likelihoods(self, data: Encoded) -> np.ndarray:
         """log π_t(x_t) at every position."""
-        own = self.inner.log_likelihoods(data)
-        if self.share == 0.0:
-            return own
-        return np.logaddexp(np.log1p(-self.share) + own, np.log(self.share / len(self.alphabet)))
+        return log_mixed(self.inner.log_likelihoods(data), self.share, len(self.alphabet))

@@ -11,7 +11,7 @@ import pytest
 
 import glnn
 from glnn import GLNN, LSTM
-from glnn.training.network_predictor import best_share, log_mixed
+from glnn.output.uniform import best_share, log_mixed
 
 TEXT = "abcabdabc" * 40
 

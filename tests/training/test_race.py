@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from glnn.estimators.restarts import Run, race, seeds
 from glnn.training.budget import Budget
+from glnn.training.race import Run, race, seeds
 
 pytestmark = pytest.mark.small
 

@@ -1,6 +1,5 @@
 """Model files: arrays and a JSON header in one safetensors file, with a checksum over both; nothing is ever executed.
 
-A file is written beside its place, brought to the disk and then renamed, so that a crash leaves the old one or the new.
 Reading refuses what is truncated, altered, foreign or too new, and brings older formats up to date.
 """
 
@@ -9,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ import numpy as np
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.special import ExtendedAlphabet, Special, base_of
 from glnn.sequences.token_json import token_from_json, token_to_json
+from glnn.storage.atomic import write_whole
 
 FORMAT = 2
 _MOST_HEADER = 100_000_000
@@ -39,18 +38,7 @@ def write_model_file(path: str | os.PathLike[str], tensors: Mapping[str, np.ndar
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     # One entry of metadata: safetensors writes several in a random order, and equal models should be equal files.
     content = save(arrays, metadata={"glnn": signed(arrays, {"format": FORMAT, **header})})
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _bring_to_disk(target.parent)
+    write_whole(path, content)
 
 
 def read_model_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], Header]:
@@ -147,16 +135,6 @@ def _open(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         if array.dtype.kind not in _KINDS_OF_NUMBERS:
             raise ModelFileError(f"{path} holds an array {name!r} of type {array.dtype}: {_DAMAGED}")
     return tensors, metadata
-
-
-def _bring_to_disk(folder: Path) -> None:
-    """Make a rename last; systems that cannot open folders do so by themselves."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _from_version_1(header: Header) -> Header:

@@ -9,8 +9,8 @@ import numpy as np
 
 from glnn.models import Model, Params
 from glnn.network import Graph
+from glnn.storage.model_file import ModelFileError
 from glnn.training.records import StepInfo
-from glnn.training.storage import ModelFileError
 
 _NOTES = "notes"
 _COLUMNS = tuple(field.name for field in fields(StepInfo) if field.name != _NOTES)

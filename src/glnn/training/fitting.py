@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from glnn.estimators.automatic import Size, choose_size, held_out_fraction
-from glnn.estimators.compiling import compiling
-from glnn.estimators.restarts import Run, race, seeds
 from glnn.models import Model
 from glnn.network import Graph, random_graph
+from glnn.output.uniform import best_share
 from glnn.progress import Display
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget
+from glnn.training.compiling import compiling
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
-from glnn.training.network_predictor import best_share
 from glnn.training.parallel import single_threaded_blas
+from glnn.training.race import Run, race, seeds
 from glnn.training.records import StepInfo
 from glnn.training.settings import Settings
+from glnn.training.sizes import Size, choose_size, held_out_fraction
 from glnn.training.trainer import Callback, Trainer
 from glnn.training.validation import Validation, hold_out
 
