@@ -1,4 +1,4 @@
-"""Puts the committed results into docs/speed.md, between its markers, and draws its figures.
+"""Puts the committed results into benchmarks/speed.md, between its markers, and draws its figures.
 
 python benchmarks/page.py
 """
@@ -17,7 +17,7 @@ from benchmarks import growth, memory, peers, restarts, roofline, run, starting
 from benchmarks.figures import draw_growth, draw_peers
 from benchmarks.records import RESULTS, Record, read
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "speed.md"
+PAGE = Path(__file__).resolve().parent / "speed.md"
 
 
 def tables() -> dict[str, Callable[[], str]]:

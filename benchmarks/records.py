@@ -11,7 +11,7 @@ from typing import Any
 from glnn.reproduction.running import versions
 
 RESULTS = Path(__file__).parent / "results"
-FIGURES = Path(__file__).resolve().parents[1] / "docs" / "figures"
+FIGURES = Path(__file__).resolve().parent / "results" / "figures"
 Record = dict[str, Any]
 
 

@@ -1,7 +1,7 @@
 """The table's GLNNs with each line of insertions, each block of aⁿbⁿ, a sequence of its own, beside one sequence.
 
     python experiments/apart.py              run what is not there
-    python experiments/apart.py table        what is there so far, into docs/reproduction.md
+    python experiments/apart.py table        what is there so far, into experiments/reproduction.md
 
 Everything else is as in the sweep: sequences, seeds, budgets. One line of JSON a run.
 """
@@ -19,7 +19,7 @@ from glnn.reproduction.sweep import sweep
 from glnn.reproduction.tables import TITLES, as_markdown, number, write_between
 
 RESULTS = Path(__file__).parent / "results" / "reproduction"
-PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
+PAGE = Path(__file__).parent / "reproduction.md"
 SCALE = 0.03
 SIZES = {"anbn": (16, 32, 8, 23), "insertions": (32,)}
 

@@ -1,7 +1,7 @@
 """Context tree weighting and hidden Markov models on the paper's sources, three pairs of samples each.
 
     python experiments/baseline_table.py             all runs that are not there yet: some 20 CPU minutes
-    python experiments/baseline_table.py table       what is there, written into docs/baselines.md
+    python experiments/baseline_table.py table       what is there, written into experiments/baselines.md
 
 Train has seed 2k, valid 2k + 1. Each finished run is one line of JSON in results/baselines.jsonl, written at once;
 what is there is skipped. Regret is the bits of valid less those of the true model. A context tree reads valid as the
@@ -28,7 +28,7 @@ from glnn.sequences import Alphabet, Encoded, encode
 from glnn.sources import Insertions, Sample, Source, get
 
 RESULTS = Path(__file__).parent / "results" / "baselines.jsonl"
-PAGE = Path(__file__).parents[1] / "docs" / "baselines.md"
+PAGE = Path(__file__).parent / "baselines.md"
 PAIRS = 3
 SOURCES: dict[str, Source] = {
     "insertions": get("insertions"),

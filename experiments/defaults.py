@@ -1,7 +1,7 @@
 """Models with nothing passed, as a new user gets them: GLNN() beside ContextTree() on the sources and on real texts.
 
     python experiments/defaults.py             all runs that are not there yet: a minute for each network
-    python experiments/defaults.py table       what is there, as the table of docs/defaults.md
+    python experiments/defaults.py table       what is there, as the table of experiments/defaults.md
 
 Each is fitted on one text and scored on another. From a source, train has seed 2k and test 2k + 1; real texts are read
 from the installed system at run time, the first four fifths are fitted and the last fifth is scored. Each finished run
@@ -23,7 +23,7 @@ import glnn
 from glnn.sources import get
 
 RESULTS = Path(__file__).parent / "results" / "defaults.jsonl"
-PAGE = Path(__file__).parents[1] / "docs" / "defaults.md"
+PAGE = Path(__file__).parent / "defaults.md"
 SOURCES = ("insertions", "music", "anbn")
 SEEDS = (0, 1)
 TITLES = {"anbn": "aⁿbⁿ"}

@@ -8,7 +8,7 @@ Each finished run is one line of JSON, written at once; runs that are there alre
     python experiments/engine_runs.py degrees                insertions, 64 units, RUOP with d = 12 and RBPM with d = 3
     python experiments/engine_runs.py methods                all methods on the three sources, 32 units, 3 seeds, 30 s
     python experiments/engine_runs.py precision              QDH+RBPM of the study of methods in float32
-    python experiments/engine_runs.py table                  what is there so far, also into docs/engine_runs.md
+    python experiments/engine_runs.py table                  what is there so far, also into experiments/engine_runs.md
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
 RESULTS = Path(__file__).parent / "results" / "engine_runs.jsonl"
-PAGE = Path(__file__).parents[1] / "docs" / "engine_runs.md"
+PAGE = Path(__file__).parent / "engine_runs.md"
 BEGIN, END = "<!-- runs: begin -->", "<!-- runs: end -->"
 TITLES = {
     "music": "Music, d = 5",

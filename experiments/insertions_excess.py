@@ -1,7 +1,7 @@
 """Why insertions stay above the paper's regret: where a network's excess lies, and what changes it.
 
     python experiments/insertions_excess.py              run the variants that are not there
-    python experiments/insertions_excess.py table        what is there so far, into docs/reproduction.md
+    python experiments/insertions_excess.py table        what is there so far, into experiments/reproduction.md
 
 One GLNN (QDH+RBPM, 32 units, d = 3, seed 0) after the paper's way, with other dampings ε of M̃, with the damping of the
 writing weights by counts in place of frequencies, on sequences in which no block follows the digit 9, and with more
@@ -34,7 +34,7 @@ from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
 RESULTS = Path(__file__).parent / "results" / "insertions_excess.jsonl"
-PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
+PAGE = Path(__file__).parent / "reproduction.md"
 SETTING = Setting("insertions", "glnn", "qdh", "rbpm", 32, 3, 0, "54s")
 
 

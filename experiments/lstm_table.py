@@ -1,7 +1,7 @@
 """LSTMs at equal CPU time: plain gradient, DH+FB, and the invariant methods, on three sources, beside the paper's rows.
 
 One JSON line per finished run in results/lstm.jsonl; what is there is skipped, so a sweep can be stopped and taken up
-again. The tables are written into docs/lstm.md. Regret is in bits: the best regularised validation score met in
+again. The tables are written into experiments/lstm.md. Regret is in bits: the best regularised validation score met in
 training minus the bits of the true model. Train has seed 2k, valid 2k + 1; k also draws graph and start weights.
 
     python experiments/lstm_table.py                            the whole sweep, about an hour of one core
@@ -32,7 +32,7 @@ from glnn.training.validation import Validation
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-PAGE = HERE.parent / "docs" / "lstm.md"
+PAGE = HERE / "lstm.md"
 BEGIN, END = "<!-- runs: begin -->", "<!-- runs: end -->"
 
 SOURCES = {"insertions": "insertions", "music": "music", "anbn": "aⁿbⁿ"}

@@ -6,7 +6,7 @@
     python experiments/prose.py lstm            LSTMs on aⁿbⁿ with small n and more samples
     python experiments/prose.py longer          RNNs with 8 (insertions) and 18 times (music) the budget, 14 CPU minutes
     python experiments/prose.py rates           not of the paper: what the first rate of non-invariant methods does
-    python experiments/prose.py table           what is there so far, also into docs/reproduction.md
+    python experiments/prose.py table           what is there so far, also into experiments/reproduction.md
 
 Each finished run is one line of JSON in results/reproduction/prose.jsonl, written at once; what is there is skipped.
 """
@@ -31,7 +31,7 @@ from glnn.sources import AnBn, get
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "reproduction" / "prose.jsonl"
-PAGE = HERE.parent / "docs" / "reproduction.md"
+PAGE = HERE / "reproduction.md"
 CYCLE = ("I", "IV", "I", "V", "I", "IV", "V", "I")
 CHORDS = {"I": set("ceg"), "IV": set("cfa"), "V": set("gbd")}
 RHYTHMS = {("4", "4", "4"), ("2", "4"), ("4.", "8", "4"), ("2.",), ("4", "4", "8", "8")}

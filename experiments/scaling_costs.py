@@ -1,4 +1,4 @@
-"""What a pass costs and what would travel: the measured numbers behind docs/scaling.md.
+"""What a pass costs and what would travel: the measured numbers of experiments/scaling.md.
 
     python experiments/scaling_costs.py              prints a table, about a minute of CPU
     python experiments/scaling_costs.py cluster      what a question to two workers on this machine takes, wall time

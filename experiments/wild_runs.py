@@ -8,7 +8,7 @@ there are skipped. A second round repeats runs with the number of steps that the
     python experiments/wild_runs.py run                       200 runs of 4 CPU seconds (the round "before")
     python experiments/wild_runs.py run --round after         the same 200, with as many steps as before
     python experiments/wild_runs.py run --round after --wild  only those that were wild before
-    python experiments/wild_runs.py table                     the counts, also into docs/wild_runs.md
+    python experiments/wild_runs.py table                     the counts, also into experiments/wild_runs.md
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
 RESULTS = Path(__file__).parent / "results" / "wild_runs.jsonl"
-PAGE = Path(__file__).parents[1] / "docs" / "wild_runs.md"
+PAGE = Path(__file__).parent / "wild_runs.md"
 BEGIN, END = "<!-- runs: begin -->", "<!-- runs: end -->"
 
 SECONDS = 4.0

@@ -4,7 +4,7 @@
 
 Trains up to where η_τ has collapsed and measures the step that is proposed there, unit by unit: how many times act
 together (`glnn.training.coherence`), where the metric takes each for itself. One line of JSON a unit, into
-results/reproduction/xor_memory.jsonl; the table of what is there goes into docs/reproduction.md.
+results/reproduction/xor_memory.jsonl; the table of what is there goes into experiments/reproduction.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from glnn.training.coherence import Step, coherence
 from glnn.training.parallel import single_threaded_blas
 
 RESULTS = Path(__file__).parent / "results" / "reproduction" / "xor_memory.jsonl"
-PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
+PAGE = Path(__file__).parent / "reproduction.md"
 # An activity beyond this, on either side, hardly has a slope.
 SATURATED = 0.99
 

@@ -22,7 +22,7 @@ MOST_STARTS = 6
 UNITS = (24, 64)
 LEAST_DEGREE = 3
 PARAMETERS_FOR_A_SYMBOL = 0.3
-"""Where there were more, fewer edges were better; see docs/defaults.md."""
+"""Where there were more, fewer edges were better; see experiments/defaults.md."""
 MOST_ENTRIES = 2**25
 """Of all matrices M̃ together, 8 bytes each."""
 HELD_OUT = (0.1, 0.3)
