@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glnn.codec.quantised import accumulate, before, known_counts, scale_of
+from glnn.coding.quantised import accumulate, before, known_counts, scale_of
 
 pytestmark = pytest.mark.small
 

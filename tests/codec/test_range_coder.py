@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glnn.codec import range_coder
 from glnn.codec.errors import DamagedStream
 from glnn.codec.streams import StreamDecoder, StreamEncoder
+from glnn.coding import range_coder
 from glnn.sequences import Alphabet
 from tests.codec.naive_coder import naive_encode
 from tests.codec.predictors import Markov

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glnn.baselines import hmm_coding
 from glnn.baselines.ctw import ContextTreeSettings, fit_context_tree
 from glnn.baselines.hmm import HiddenMarkovModel, initial_hmm
-from glnn.codec import compress, decompress, encoded_bits, hidden_markov, range_coder
-from glnn.codec.network_kernels import activities, move, outputs
+from glnn.codec import compress, decompress, encoded_bits
 from glnn.codec.steps import StateSteps, Steps, escape_of, steps_of
+from glnn.coding import range_coder
 from glnn.models import GLNN
-from glnn.models.stepping import stepper
+from glnn.models.stepping_kernels import activities, move, outputs
 from glnn.network import random_graph
 from glnn.predictors import bits
 from glnn.predictors.network import NetworkPredictor
@@ -50,7 +51,7 @@ def test_outputs_are_the_softmax_bit_for_bit(units: int, activation: str, symbol
     generator = np.random.default_rng(units)
     model = GLNN(random_graph(units, 2, generator), symbols, activation=activation)  # type: ignore[arg-type]
     params = random_params(model, generator, 3.0)
-    steps: Any = stepper(model, params)
+    steps: Any = model.stepper(params)
     V, a, p = steps.begin(), np.empty(units), np.empty(symbols)
     group, leak, code, in_ptr, sources, tau, bias, w = steps._given
     for x in generator.integers(0, symbols, 30):
@@ -86,7 +87,7 @@ def test_dense_and_sparse_transitions_give_the_same_bits(monkeypatch: pytest.Mon
     model = initial_hmm(data, 9, 4, 0)
     streams = []
     for share in (0.0, 2.0):
-        monkeypatch.setattr(hidden_markov, "_DENSE_FROM", share)
+        monkeypatch.setattr(hmm_coding, "_DENSE_FROM", share)
         steps: Any = steps_of(model)
         assert (len(steps._given[0]) > 0) == (share == 0.0)
         streams.append((encoded(steps, CODES), steps.place().tobytes()))

@@ -42,7 +42,7 @@ def test_equals_the_full_solve_when_a_unit_has_its_loop_and_the_constant(
 
 
 @pytest.mark.parametrize("metric", ["rbpm", "ruop"])
-@pytest.mark.parametrize("name", ["rnn", "gnn", "glnn", "vector glnn"])
+@pytest.mark.parametrize("name", ["rnn", "gnn", "glnn"])
 def test_differs_from_the_full_solve_with_more_inputs(name: str, metric: str) -> None:
     full, reduced = directions(problem(name, lengths=(20,)), metric, f"qd{metric}")
     assert np.abs(full - reduced).max() > 1e-3 * np.abs(full).max()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from glnn.metrics import Layout, Statistics, VectorLayout
+from glnn.metrics import Layout, Statistics
 from glnn.metrics.statistics import Terms
 from glnn.network import random_graph
 from glnn.training.parallel import Workers
@@ -23,12 +23,12 @@ class Stretch(NamedTuple):
     m: np.ndarray
 
 
-def stretch(length: int, seed: int, columns: int = UNITS) -> Stretch:
+def stretch(length: int, seed: int) -> Stretch:
     """Symbol 0 is most of the time, symbol 2 never comes."""
     generator = np.random.default_rng(seed)
     x = (generator.random(length) < 0.2).astype(np.int32)
     normal = generator.standard_normal
-    return Stretch(x, normal((length, columns)), normal((length, UNITS)), normal((length, UNITS)) ** 2)
+    return Stretch(x, normal((length, UNITS)), normal((length, UNITS)), normal((length, UNITS)) ** 2)
 
 
 def layout(kind: str) -> Layout:
@@ -38,19 +38,15 @@ def layout(kind: str) -> Layout:
     ptr = graph.in_ptr + np.arange(UNITS + 1)
     rows = np.zeros(ptr[-1], np.int64)
     rows[np.arange(graph.edges) + graph.edge_targets + 1] = graph.sources + 1
-    made = VectorLayout if kind == "vector" else Layout
-    return made(ptr, rows, 2 if kind == "vector" else SYMBOLS, kind == "gate")
+    return Layout(ptr, rows, SYMBOLS, kind == "gate")
 
 
 def accumulate(shape: Layout, terms: Terms, parts: list[Stretch], threads: int = 1) -> Statistics:
     accumulator = shape.accumulator(terms)
     run = Workers(threads).run
     for x, signals, B, m in parts:
-        if isinstance(shape, VectorLayout):
-            order, groups = np.arange(len(x), dtype=np.int32), np.array([0, len(x)])
-        else:
-            order = np.argsort(x, kind="stable").astype(np.int32)
-            groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=SYMBOLS))])
+        order = np.argsort(x, kind="stable").astype(np.int32)
+        groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=SYMBOLS))])
         run(accumulator.jobs(signals, B, None if terms == "gradient" else m, order, groups))
     return accumulator.result()
 
@@ -61,9 +57,7 @@ def incoming(shape: Layout, part: Stretch, j: int, kind: str) -> list[np.ndarray
     r = with_constant[:, shape.rows[shape.ptr[j] : shape.ptr[j + 1]]]
     if kind == "gate":
         return [r * (part.x == y)[:, None] for y in range(SYMBOLS)]
-    if kind == "input":
-        return [np.concatenate([r, part.x[:, None] == np.arange(SYMBOLS)], axis=1)]
-    return [np.concatenate([r * part.signals[:, UNITS + k : UNITS + k + 1] for k in range(2)], axis=1)]
+    return [np.concatenate([r, part.x[:, None] == np.arange(SYMBOLS)], axis=1)]
 
 
 def expected(shape: Layout, parts: list[Stretch], kind: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -80,10 +74,10 @@ def expected(shape: Layout, parts: list[Stretch], kind: str) -> tuple[list[np.nd
 
 @pytest.mark.parametrize("lengths", [(1500,), (1, 2, 3), (700, 300, 5)])
 @pytest.mark.parametrize("terms", TERMS)
-@pytest.mark.parametrize("kind", ["gate", "input", "vector"])
+@pytest.mark.parametrize("kind", ["gate", "input"])
 def test_against_the_formulas(kind: str, terms: Terms, lengths: tuple[int, ...]) -> None:
     shape = layout(kind)
-    parts = [stretch(n, seed, UNITS + 2 if kind == "vector" else UNITS) for seed, n in enumerate(lengths)]
+    parts = [stretch(n, seed) for seed, n in enumerate(lengths)]
     found = accumulate(shape, terms, parts)
     G, M = expected(shape, parts, kind)
     close = {"rtol": 1e-10, "atol": 1e-10}
@@ -101,17 +95,17 @@ def test_against_the_formulas(kind: str, terms: Terms, lengths: tuple[int, ...])
         flat = np.zeros((len(found.gradient),) * 2)
         for begin, block in zip(shape.block_ptr[:-1], M, strict=True):
             flat[begin : begin + len(block), begin : begin + len(block)] = block
-        constant = np.repeat(shape.reduced_ptr[:-1], np.diff(shape.reduced_ptr))
+        constant = np.repeat(shape.block_ptr[:-1], np.diff(shape.block_ptr))
         np.testing.assert_allclose(found.cross, flat[np.arange(len(flat)), constant], **close)
     else:
         assert found.cross is None
 
 
 @pytest.mark.parametrize("terms", TERMS)
-@pytest.mark.parametrize("kind", ["gate", "input", "vector"])
+@pytest.mark.parametrize("kind", ["gate", "input"])
 def test_threads_do_not_change_a_bit(kind: str, terms: Terms) -> None:
     shape = layout(kind)
-    parts = [stretch(n, n, UNITS + 2 if kind == "vector" else UNITS) for n in (900, 40)]
+    parts = [stretch(n, n) for n in (900, 40)]
     one, two = (vars(accumulate(shape, terms, parts, threads)) for threads in (1, 2))
     for name, value in one.items():
         assert (value is None) == (two[name] is None)
@@ -127,16 +121,9 @@ def test_statistics_are_added() -> None:
 
 
 @pytest.mark.small
-@pytest.mark.parametrize("kind", ["gate", "input", "vector"])
+@pytest.mark.parametrize("kind", ["gate", "input"])
 def test_each_parameter_is_tied_to_at_most_one_symbol(kind: str) -> None:
     shape = layout(kind)
     size, tied = int(shape.block_ptr[-1]), shape.tied
     assert len(tied) == shape.symbols and len(set(tied.ravel())) == tied.size
     assert tied.size == (size - shape.ptr[-1] if kind == "input" else size)
-    if kind == "vector":
-        # Unit by unit, in each the components one after the other, in each the unit's signals.
-        for j in range(UNITS):
-            width = shape.ptr[j + 1] - shape.ptr[j]
-            for k in range(2):
-                begin = shape.block_ptr[j] + k * width
-                np.testing.assert_array_equal(tied[k, shape.ptr[j] : shape.ptr[j + 1]], begin + np.arange(width))

@@ -16,7 +16,7 @@ from tests.training.problems import Problem, problem
 
 pytestmark = pytest.mark.small
 
-NAMES = ["rnn", "gnn", "glnn", "vector gnn", "vector glnn"]
+NAMES = ["rnn", "gnn", "glnn"]
 
 
 def statistics(case: Problem, method: str, weights: SequenceWeights = "length") -> tuple[Engine, Statistics]:
@@ -86,7 +86,7 @@ def test_other_activations(name: str, activation: str, metric: str) -> None:
 
 
 @pytest.mark.parametrize("metric", ["ruop", "rbpm"])
-@pytest.mark.parametrize("name", ["rnn", "glnn", "vector glnn"])
+@pytest.mark.parametrize("name", ["rnn", "glnn"])
 def test_weighted_sequences(name: str, metric: str) -> None:
     lengths = (6, 2, 3)
     weights = tuple(sum(lengths) / (3 * length) for length in lengths)

@@ -14,7 +14,7 @@ from tests.training.problems import Problem, problem
 pytestmark = pytest.mark.small
 
 STEP = 1e-5
-NAMES = ["rnn", "gnn", "glnn", "vector gnn", "vector glnn"]
+NAMES = ["rnn", "gnn", "glnn"]
 
 
 def finite_differences(engine: Engine, params: Params, name: str) -> np.ndarray:

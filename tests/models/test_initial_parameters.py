@@ -70,7 +70,7 @@ def test_an_activation_that_is_not_there() -> None:
         MODELS["gnn"](random_graph(2, 1), 2, activation="relu")
 
 
-@pytest.mark.parametrize("name", ["rnn", "gnn", "glnn", "vector gnn", "vector glnn"])
+@pytest.mark.parametrize("name", ["rnn", "gnn", "glnn"])
 def test_the_logistic_network_computes_what_the_tanh_network_does(name: str) -> None:
     case = problem(name, lengths=(30,), noise=0.5)
     twin = problem(name, lengths=(30,), noise=0.5, activation="logistic").model
@@ -82,7 +82,7 @@ def test_the_logistic_network_computes_what_the_tanh_network_does(name: str) -> 
     assert case.model.from_tanh(case.params) is case.params
 
 
-@pytest.mark.parametrize("name", ["rnn", "gnn", "glnn", "vector gnn", "vector glnn"])
+@pytest.mark.parametrize("name", ["rnn", "gnn", "glnn"])
 def test_the_first_model_prints_independent_symbols_with_their_frequencies(name: str) -> None:
     case = problem(name, lengths=(40,), masked=True, noise=0.0)
     corpus = prepare(case.data, 100)
@@ -91,7 +91,7 @@ def test_the_first_model_prints_independent_symbols_with_their_frequencies(name:
     np.testing.assert_allclose(found, np.log(share[case.data.codes[case.data.mask]]), rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["rnn", "gnn", "vector glnn"])
+@pytest.mark.parametrize("name", ["rnn", "gnn"])
 def test_join_undoes_split(name: str) -> None:
     case = problem(name)
     theta = np.random.default_rng(0).permutation(case.params.theta.size).astype(float)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from glnn.models import LSTM, MODELS, Model, Params
-from glnn.models.stepping import ForwardStepper, stepper
+from glnn.models.stepping import ForwardStepper, Stepper
 from glnn.network import random_graph
 from glnn.numeric import portable
 from glnn.predictors.network import NetworkPredictor
@@ -26,6 +26,11 @@ def network(name: str, activation: str = "tanh", units: int = 7, symbols: int = 
     return model, Params(*(part + 0.4 * generator.standard_normal(part.shape) for part in vars(params).values()))
 
 
+def stepper(name: str, activation: str = "tanh", units: int = 7) -> Stepper:
+    model, params = network(name, activation, units)
+    return model.stepper(params)
+
+
 CODES = np.random.default_rng(0).integers(0, 5, 40)
 
 
@@ -33,7 +38,7 @@ CODES = np.random.default_rng(0).integers(0, 5, 40)
 @pytest.mark.parametrize("activation", ["tanh", "logistic"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_run_is_its_steps_to_the_bit(name: str, activation: str) -> None:
-    steps = stepper(*network(name, activation))
+    steps = stepper(name, activation)
     assert steps.portable
     state, rows = steps.begin(), []
     for code in CODES:
@@ -62,7 +67,7 @@ def test_the_order_of_the_sums_is_the_one_promised(name: str) -> None:
     model, params = network(name)
     tau, bias = model.split(params.theta)
     V = params.V0.tolist()
-    for code, row in zip(CODES, stepper(model, params).run(params.V0.copy(), CODES), strict=True):
+    for code, row in zip(CODES, model.stepper(params).run(params.V0.copy(), CODES), strict=True):
         a = [portable.tanh(v) for v in V]
         logits = params.w[0].tolist()
         for i in range(model.units):
@@ -85,7 +90,7 @@ def test_the_order_of_the_sums_is_the_one_promised(name: str) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_without_steps_of_its_own_takes_its_forward_pass(name: str) -> None:
     model, params = network(name)
-    general, own = ForwardStepper(model, params), stepper(model, params)
+    general, own = ForwardStepper(model, params), model.stepper(params)
     assert not general.portable
     np.testing.assert_allclose(general.run(general.begin(), CODES), own.run(own.begin(), CODES), rtol=1e-11)
 
@@ -105,7 +110,7 @@ def digest() -> str:
     codes = np.random.default_rng(1).integers(0, 5, 3000)
     for name in MODELS:
         for activation in ("tanh", "logistic"):
-            steps = stepper(*network(name, activation, units=20))
+            steps = stepper(name, activation, units=20)
             found.update(steps.run(steps.begin(), codes).tobytes())
     return found.hexdigest()
 

@@ -7,16 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from glnn.models import MODELS, Model, Params
-from glnn.models.vector_input import VectorGLNN, VectorGNN
 from glnn.network import random_graph
 from glnn.sequences import Encoded, encode
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
-from glnn.training.vector_data import with_inputs
 from tests import naive
-
-VECTOR_MODELS = {"vector gnn": VectorGNN, "vector glnn": VectorGLNN}
-COMPONENTS = 2
 
 
 class Problem(NamedTuple):
@@ -43,7 +38,7 @@ def problem(
     weights: tuple[float, ...] | None = None,
     **options: object,
 ) -> Problem:
-    """A random network on random data; the names of vector models read random vectors of COMPONENTS numbers."""
+    """A random network on random data."""
     generator = np.random.default_rng(seed)
     graph = random_graph(units, degree, generator)
     sequences = [generator.integers(0, symbols, length) for length in lengths]
@@ -54,26 +49,16 @@ def problem(
     data = encode([list(map(int, s)) for s in sequences], alphabet=range(symbols), mask=masks)
     counts = np.bincount(data.codes, minlength=symbols).astype(float)
     predicted = np.bincount(data.codes[data.mask], minlength=symbols).astype(float)
-    inputs = None
-    if name in VECTOR_MODELS:
-        model = VECTOR_MODELS[name](graph, symbols, COMPONENTS, activation=activation, **options)
-        vectors = 0.8 * generator.standard_normal((len(data.codes), COMPONENTS))
-        data = with_inputs(data, vectors)
-        inputs = [vectors[begin:end] for begin, end in zip(data.starts[:-1], data.starts[1:], strict=True)]
-        params = model.initial(predicted, vectors, generator)
-    else:
-        model = MODELS[name](graph, symbols, activation=activation, **options)
-        params = model.initial(predicted, counts, generator)
+    model = MODELS[name](graph, symbols, activation=activation, **options)
+    params = model.initial(predicted, counts, generator)
     # At the start most weights are 0: move away, so that no term of an equation is idle.
     params = Params(*(part + noise * generator.standard_normal(part.shape) for part in vars(params).values()))
-    net = naive.Network(name.removeprefix("vector "), graph.in_ptr, graph.sources, activation)
-    return Problem(model, params, data, net, naive.Data(sequences, masks, weights, inputs))
+    net = naive.Network(name, graph.in_ptr, graph.sources, activation)
+    return Problem(model, params, data, net, naive.Data(sequences, masks, weights))
 
 
 def oracle_params(model: Model, params: Params) -> naive.Parameters:
     common = {"w": params.w, "V0": params.V0}
-    if model.name in VECTOR_MODELS:
-        return {**common, "tau_vec": params.theta[None]}
     if model.name == "rnn":
         return {**common, "theta": params.theta[None]}
     return {**common, "tau": params.theta.reshape(model.alphabet_size, -1)}

@@ -31,7 +31,7 @@ def proposed(engine: Engine, params: Any, metric: str, damping: float) -> tuple[
     return derivatives, Step(step, derivatives.start_gradient / (derivatives.start_modulus + damping))
 
 
-@pytest.mark.parametrize("name", ["rnn", "gnn", "glnn", "vector glnn"])
+@pytest.mark.parametrize("name", ["rnn", "gnn", "glnn"])
 def test_every_parameter_is_given_to_the_unit_that_it_leads_into(name: str) -> None:
     case = problem(name, units=4, degree=2, lengths=(1,))
     corpus = prepare(case.data, 10)

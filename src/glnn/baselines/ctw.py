@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from glnn.baselines import ctw_kernels as kernels
+from glnn.baselines.ctw_coding import ContextTreeSteps
 from glnn.baselines.decomposition import Decomposition, balanced, huffman
 from glnn.sequences import Alphabet, Encoded, InputError
 
@@ -121,6 +122,10 @@ class ContextTreeWeighting:
     def begin(self) -> ContextTreeState:
         """The state at the start of a sequence."""
         return ContextTreeState(self, self.forest, self._first_context())
+
+    def coding_steps(self, escape: float | None, share: float = 0.0) -> ContextTreeSteps | None:
+        """Compiled loops for the coder, bit by bit down the decomposition, where no share can be mixed in."""
+        return ContextTreeSteps(self, escape) if share == 0.0 else None
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""

@@ -15,6 +15,7 @@ from math import isqrt
 import numpy as np
 
 from glnn.baselines import hmm_kernels as kernels
+from glnn.baselines.hmm_coding import HiddenMarkovSteps
 from glnn.network import Graph, random_graph
 from glnn.sequences import Alphabet, Encoded, InputError
 
@@ -62,6 +63,10 @@ class HiddenMarkovModel:
     def begin(self) -> HMMState:
         """The state at the start of a sequence."""
         return HMMState(self, self.start.copy())
+
+    def coding_steps(self, escape: float | None, share: float = 0.0) -> HiddenMarkovSteps:
+        """Compiled loops for the coder."""
+        return HiddenMarkovSteps(self, share, escape)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""

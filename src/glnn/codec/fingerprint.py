@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from glnn.codec import range_coder
 from glnn.codec.steps import escape_of, steps_of
+from glnn.coding import range_coder
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.special import Special, base_of
 from glnn.sequences.token_json import token_to_json

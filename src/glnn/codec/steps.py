@@ -1,59 +1,23 @@
-"""Predictors as the coder drives them: restart, encode a run of symbols, decode one, with the same step in both.
+"""The steps that a stream is coded with: those that a predictor offers, or those of its states.
 
-Any predictor works through its state, one Python call for each symbol; those of glnn have compiled loops.
+Any predictor works through its states, one Python call for each symbol. One with compiled loops offers them by a method
+`coding_steps` (see `glnn.coding.steps`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from glnn.baselines.ctw import ContextTreeWeighting
-from glnn.baselines.hmm import HiddenMarkovModel
-from glnn.codec.context_tree import ContextTreeSteps
-from glnn.codec.hidden_markov import HiddenMarkovSteps
-from glnn.codec.networks import network_steps
-from glnn.codec.quantised import decode_symbol, encode_symbol, known_counts
-from glnn.codec.range_coder import MARGIN, TOTAL, encode, has_bytes, has_room
-from glnn.models import Params
-from glnn.models.stepping import stepper
+from glnn.coding.quantised import decode_symbol, encode_symbol, known_counts
+from glnn.coding.range_coder import MARGIN, TOTAL, encode, has_bytes, has_room
+from glnn.coding.steps import Steps, offered_steps
 from glnn.predictors import Predictor
 from glnn.sequences.special import ESCAPE, code_of
 
-
-class Steps(Protocol):
-    """One predictor at one place of the data. Codes are those of its alphabet; the next one stands for an escape."""
-
-    portable: bool
-    """Whether every machine computes the same bits."""
-    margin: int
-    """How many bytes a symbol may need at most."""
-
-    def restart(self) -> None:
-        """Go to the start of the first sequence, or of the next one."""
-        ...
-
-    def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
-        """Encode symbols, without escapes; gives how many `out` had room for."""
-        ...
-
-    def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
-        """Encode one escape; `out` has room."""
-        ...
-
-    def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
-        """Fill `codes` until the code `end`, an escape, or the end of `source`; gives how many."""
-        ...
-
-    def identity(self) -> Iterator[Any]:
-        """All that its probabilities depend on: arrays and texts."""
-        ...
-
-    def place(self) -> np.ndarray:
-        """The numbers that say where it stands."""
-        ...
+__all__ = ["StateSteps", "Steps", "escape_of", "steps_of"]
 
 
 def escape_of(predictor: Any) -> tuple[Any, float | None]:
@@ -70,19 +34,9 @@ def escape_of(predictor: Any) -> tuple[Any, float | None]:
 
 
 def steps_of(predictor: Any) -> Steps:
-    """The steps of a predictor, compiled where its kind is known."""
+    """The steps of a predictor: its own where it offers some, otherwise through its states."""
     inner, escape = escape_of(predictor)
-    if isinstance(inner, ContextTreeWeighting):
-        return ContextTreeSteps(inner, escape)
-    if isinstance(inner, HiddenMarkovModel):
-        return HiddenMarkovSteps(inner, 0.0, escape)
-    if isinstance(getattr(inner, "inner", None), HiddenMarkovModel) and hasattr(inner, "share"):
-        return HiddenMarkovSteps(inner.inner, inner.share, escape)
-    if isinstance(getattr(inner, "params", None), Params):
-        compiled = network_steps(stepper(inner.model, inner.params), escape, getattr(inner, "share", 0.0))
-        if compiled is not None:
-            return compiled
-    return StateSteps(inner, escape)
+    return offered_steps(inner, escape) or StateSteps(inner, escape)
 
 
 class StateSteps:

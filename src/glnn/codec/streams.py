@@ -6,10 +6,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from glnn.codec import range_coder
 from glnn.codec.errors import DAMAGED, DamagedStream
 from glnn.codec.escapes import EscapeCoder
 from glnn.codec.steps import escape_of, steps_of
+from glnn.coding import range_coder
 
 BLOCK = 1 << 16
 _PIECE = 16

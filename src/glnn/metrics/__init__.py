@@ -2,7 +2,6 @@
 
 from glnn.metrics.statistics import Accumulator, Layout, Statistics
 from glnn.metrics.transition import TRANSITION_METHODS, Scales, TransitionMethod, TransitionStep
-from glnn.metrics.vector_statistics import VectorLayout
 from glnn.metrics.writing import WRITING_METHODS, hessian_damping
 
 __all__ = [
@@ -14,6 +13,5 @@ __all__ = [
     "Statistics",
     "TransitionMethod",
     "TransitionStep",
-    "VectorLayout",
     "hessian_damping",
 ]

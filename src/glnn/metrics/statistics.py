@@ -69,11 +69,6 @@ class Layout:
         return np.concatenate([[0], np.cumsum(self.block_sizes**2)])
 
     @property
-    def reduced_ptr(self) -> np.ndarray:
-        """Where each block of the quasi-diagonal reduction begins."""
-        return self.block_ptr
-
-    @property
     def tied(self) -> np.ndarray:
         """The flat positions of the parameters tied to each symbol, (A, as many as each has)."""
         if self.gated:

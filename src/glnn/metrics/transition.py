@@ -70,7 +70,7 @@ def full(statistics: Statistics, layout: Layout, scales: Scales) -> TransitionSt
 def quasi(statistics: Statistics, layout: Layout, scales: Scales) -> TransitionStep:
     """The quasi-diagonal inverse of each block; a block whose step is not finite rests."""
     assert statistics.diagonal is not None and statistics.cross is not None
-    blocks = layout.reduced_ptr
+    blocks = layout.block_ptr
     diagonal = statistics.diagonal + scales.damping
     # Without damping, a symbol that never occurs has an empty block: 0/0 there means no step.
     empty = diagonal == 0.0

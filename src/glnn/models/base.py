@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from glnn.models import recurrence, recurrence_both
+from glnn.models.stepping import ForwardStepper, Stepper
+from glnn.models.stepping_linear import LinearStepper
 from glnn.network import Graph
 
 Activation = Literal["tanh", "logistic", "linear"]
@@ -19,6 +21,9 @@ Activation = Literal["tanh", "logistic", "linear"]
 # Measured: a place of a dense matrix costs this many times less than an edge of the sparse one.
 DENSE_ADVANTAGE = 4.5
 DENSE_BYTES = 1 << 28
+
+# What a class cannot change without changing the step too.
+_COMPUTED = frozenset({"weights", "arrange", "begin", "forward", "activities"})
 
 
 @dataclass(frozen=True)
@@ -45,14 +50,12 @@ class Signals:
     Unit j receives the rows `rows[ptr[j]:ptr[j + 1]]` of the model's signals, where row 0 is the constant 1 (always
     first) and row k the k-th column of the trace's signals. With `symbols="gate"` there is one such set of parameters
     for each symbol, flat order (symbol, unit, signal); with `symbols="input"` there is one set, and one more
-    parameter per symbol follows in each unit, flat order (unit, signal then symbol). With `symbols="vector"` the last
-    columns are the components of the vector that is read, each of which weighs such a set, order (unit, component,
-    signal).
+    parameter per symbol follows in each unit, flat order (unit, signal then symbol).
     """
 
     ptr: np.ndarray
     rows: np.ndarray
-    symbols: Literal["gate", "input", "vector"]
+    symbols: Literal["gate", "input"]
 
 
 class Evidence(NamedTuple):
@@ -66,7 +69,11 @@ class Evidence(NamedTuple):
 
 
 class Model(Protocol):
-    """A recurrent network over a finite alphabet, as the trainer sees it."""
+    """A recurrent network over a finite alphabet, as the trainer sees it. A model of your own derives from it.
+
+    A class that changes what the network computes and not its step takes its steps through the forward pass: right at
+    once, and fast when it brings a `stepper` of its own.
+    """
 
     name: str
     units: int
@@ -99,6 +106,20 @@ class Model(Protocol):
     ) -> None:
         """Run over a stretch, from `state` (overwritten by the state behind it), filling `trace`."""
         ...
+
+    def stepper(self, params: Params) -> Stepper:
+        """The network with these parameters, one step at a time: by its forward pass, unless a model knows better."""
+        return ForwardStepper(self, params)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for owner in cls.__mro__:
+            if "stepper" in vars(owner):
+                break
+            if not _COMPUTED.isdisjoint(vars(owner)):
+                # The step that is inherited is that of another network.
+                cls.stepper = Model.stepper  # type: ignore[method-assign]
+                break
 
     def activities(self, trace: np.ndarray) -> np.ndarray:
         """The activities that the output reads, (S, N)."""
@@ -153,7 +174,7 @@ class SparseWeights(NamedTuple):
     bias: np.ndarray
 
 
-class LinearRecurrence:
+class LinearRecurrence(Model):
     """What RNN, GNN and GLNN share: V_j^{t+1} = leak · V_j^t + bias_{j x_t} + Σ_i τ_ij(x_t) s(V_i^t)."""
 
     name: str
@@ -170,7 +191,7 @@ class LinearRecurrence:
         self.units = self.trace_width = self.state_size = self.inner_units = graph.units
         self.alphabet_size = alphabet_size
         self.activation = activation
-        self._code = recurrence.ACTIVATIONS[activation]
+        self.activation_code = recurrence.ACTIVATIONS[activation]
         # Where, among a unit's signals, the constant and the edges stand.
         self.ptr = graph.in_ptr + np.arange(graph.units + 1)
         self.constants = self.ptr[:-1]
@@ -255,11 +276,15 @@ class LinearRecurrence:
         trace: np.ndarray,
     ) -> None:
         """Fill the activities of a stretch; `state` is V before it and becomes V behind it."""
-        common = (x, first, self.group, self.leak, self._code)
+        common = (x, first, self.group, self.leak, self.activation_code)
         if isinstance(weights, DenseWeights):
             recurrence.forward_dense(*common, weights.D, weights.bias, V0, state, trace)
         else:
             recurrence.forward_sparse(*common, *self._into, weights.tau, weights.bias, V0, state, trace)
+
+    def stepper(self, params: Params) -> Stepper:
+        """Compiled steps over the edges."""
+        return LinearStepper(self, params)
 
     def activities(self, trace: np.ndarray) -> np.ndarray:
         """The trace of these models is the activities."""
@@ -279,7 +304,7 @@ class LinearRecurrence:
         start: np.ndarray,
     ) -> None:
         """B^{t+1} for every position of a stretch; `carry` is B behind it and becomes B at its first position."""
-        common = (given.x, given.first, self.group, self.leak, self._code)
+        common = (given.x, given.first, self.group, self.leak, self.activation_code)
         rest = (trace, given.predicted, given.error, carry, out, start)
         if isinstance(weights, DenseWeights):
             recurrence.backward_dense(*common, weights.transposed, *rest)
@@ -290,7 +315,7 @@ class LinearRecurrence:
         self, weights: DenseWeights | SparseWeights, trace: np.ndarray, given: Evidence, B: Flow, m: Flow
     ) -> None:
         """B^{t+1} and m̃^{t+1}, by each model's own ∂V^{t+1}/∂V^t, in one walk."""
-        common = (given.x, given.first, self.group, self.leak, self._code)
+        common = (given.x, given.first, self.group, self.leak, self.activation_code)
         rest = (weights.diagonal, trace, given.predicted, given.error, *B, given.variance, *m)
         if isinstance(weights, DenseWeights):
             recurrence_both.both_dense(*common, weights.between, *rest)

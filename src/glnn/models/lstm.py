@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from glnn.models import lstm_kernels
-from glnn.models.base import Activation, Evidence, Flow, Params, Signals, initial_writing_weights
+from glnn.models.base import Activation, Evidence, Flow, Model, Params, Signals, initial_writing_weights
+from glnn.models.stepping_lstm import LSTMStepper
 from glnn.network import Graph
 
 GATES = ("input", "forget", "output", "cell input")
@@ -38,7 +39,7 @@ class LSTMWeights(NamedTuple):
     peephole: np.ndarray
 
 
-class LSTM:
+class LSTM(Model):
     """N cells on a sparse graph; unit 4j + g is gate g of cell j.
 
     Unit 4j + g receives the constant, the hidden activities of the cells i → j and, unless it is the cell input, the
@@ -57,7 +58,7 @@ class LSTM:
         self.units, self.alphabet_size = N, A
         self.trace_width = lstm_kernels.TRACE_COLUMNS * N
         self.state_size, self.inner_units = 2 * N, 4 * N
-        self._scale, self._shift = _REPRESENTATIONS[activation]
+        self.scale, self.shift = _REPRESENTATIONS[activation]
         gates = np.arange(4)
         sizes = 1 + graph.in_degrees[:, None] + np.where(gates < 3, 1, 0)
         ptr = np.concatenate([[0], np.cumsum(sizes)])
@@ -150,9 +151,11 @@ class LSTM:
     ) -> None:
         """Fill the trace of a stretch; `state` is (c, h) before it and becomes that behind it."""
         graph = (self.graph.in_ptr, self.graph.sources, weights.into, weights.dense)
-        lstm_kernels.forward(
-            x, first, *graph, weights.bias, weights.peephole, self._scale, self._shift, V0, state, trace
-        )
+        lstm_kernels.forward(x, first, *graph, weights.bias, weights.peephole, self.scale, self.shift, V0, state, trace)
+
+    def stepper(self, params: Params) -> LSTMStepper:
+        """Compiled steps."""
+        return LSTMStepper(self, params)
 
     def activities(self, trace: np.ndarray) -> np.ndarray:
         """The hidden activities h^t."""
@@ -173,12 +176,12 @@ class LSTM:
     ) -> None:
         """Derivatives with respect to the 4N pre-activations made at each position, and to the start state."""
         graph = (self.graph.out_ptr, self.graph.targets, weights.out_of, weights.dense)
-        common = (given.x, given.first, *graph, weights.peephole, self._scale, trace)
+        common = (given.x, given.first, *graph, weights.peephole, self.scale, trace)
         lstm_kernels.backward(*common, given.predicted, given.error, carry, out, start)
 
     def backward_with_modulus(self, weights: LSTMWeights, trace: np.ndarray, given: Evidence, B: Flow, m: Flow) -> None:
         """The same, and the backpropagated modulus of the same quantities."""
         self.backward(weights, trace, given, *B)
         graph = (self.graph.out_ptr, self.graph.targets, weights.squared, weights.dense)
-        common = (given.x, given.first, *graph, weights.peephole, self._scale, trace)
+        common = (given.x, given.first, *graph, weights.peephole, self.scale, trace)
         lstm_kernels.modulus(*common, given.predicted, given.variance, *m)

@@ -1,17 +1,18 @@
-"""One step of the LSTM at a time, with the same bits everywhere (see `stepping.py`):
-
-i, f = σ(V_i + p_i c), σ(V_f + p_f c);  c' = f c + i tanh V_z;  o = σ(V_o + p_o c');  h' = scale · o tanh c' + shift.
-"""
+"""One step of the LSTM at a time, with the same bits everywhere (see `stepping.py`)."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from glnn.models.base import Params
-from glnn.models.lstm import LSTM
-from glnn.models.stepping_kernels import write
-from glnn.numeric.kernel import kernel
-from glnn.numeric.portable import logistic, tanh
+from glnn.coding.loops import LoopSteps, added_to_each
+from glnn.models.coding_kernels import decode_lstm, encode_lstm
+from glnn.models.stepping_lstm_kernels import advance_lstm, probabilities_lstm, run_lstm
+
+if TYPE_CHECKING:
+    from glnn.models.base import Params
+    from glnn.models.lstm import LSTM
 
 
 class LSTMStepper:
@@ -29,8 +30,8 @@ class LSTMStepper:
             np.ascontiguousarray(edges, np.float64),
             np.ascontiguousarray(constants + inputs),
             np.ascontiguousarray(peepholes, np.float64),
-            float(model._scale),
-            float(model._shift),
+            float(model.scale),
+            float(model.shift),
         )
 
     def begin(self) -> np.ndarray:
@@ -53,57 +54,7 @@ class LSTMStepper:
         run_lstm(state, np.ascontiguousarray(codes, np.int32), *self._given, self._w, rows)
         return rows
 
-
-@kernel()
-def probabilities_lstm(state: np.ndarray, w: np.ndarray, pi: np.ndarray) -> None:
-    """The output at the hidden activities."""
-    write(state[state.size // 2 :], w, pi)
-
-
-@kernel()
-def advance_lstm(
-    state: np.ndarray,
-    x: int,
-    in_ptr: np.ndarray,
-    sources: np.ndarray,
-    edges: np.ndarray,
-    bias: np.ndarray,
-    peepholes: np.ndarray,
-    scale: float,
-    shift: float,
-) -> None:
-    """The recurrence, edges into each cell in their order; (N, 4) in the order input, forget, output, cell input."""
-    N = state.size // 2
-    h = state[N:].copy()
-    for j in range(N):
-        c = state[j]
-        V0, V1, V2, V3 = bias[x, j, 0], bias[x, j, 1], bias[x, j, 2], bias[x, j, 3]
-        for e in range(in_ptr[j], in_ptr[j + 1]):
-            signal = h[sources[e]]
-            V0 += edges[e, 0] * signal
-            V1 += edges[e, 1] * signal
-            V2 += edges[e, 2] * signal
-            V3 += edges[e, 3] * signal
-        following = logistic(V1 + peepholes[j, 1] * c) * c + logistic(V0 + peepholes[j, 0] * c) * tanh(V3)
-        state[j] = following
-        state[N + j] = scale * (logistic(V2 + peepholes[j, 2] * following) * tanh(following)) + shift
-
-
-@kernel()
-def run_lstm(
-    state: np.ndarray,
-    codes: np.ndarray,
-    in_ptr: np.ndarray,
-    sources: np.ndarray,
-    edges: np.ndarray,
-    bias: np.ndarray,
-    peepholes: np.ndarray,
-    scale: float,
-    shift: float,
-    w: np.ndarray,
-    rows: np.ndarray,
-) -> None:
-    """`probabilities_lstm` then `advance_lstm`, symbol after symbol."""
-    for t in range(codes.size):
-        probabilities_lstm(state, w, rows[t])
-        advance_lstm(state, codes[t], in_ptr, sources, edges, bias, peepholes, scale, shift)
+    def coding_steps(self, escape: float | None, share: float = 0.0) -> LoopSteps:
+        """The same steps around the coder."""
+        given = (*self._given, self._w, added_to_each(share, self._w.shape[1]))
+        return LoopSteps(self.begin(), given, (encode_lstm, decode_lstm), escape)

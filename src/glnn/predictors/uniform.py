@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from glnn.coding.steps import Steps, both_shares, offered_steps
 from glnn.output.uniform import log_mixed, mixed
 from glnn.predictors.protocol import Predictor, State
 from glnn.sequences import Alphabet, Encoded
@@ -48,6 +49,10 @@ class Smoothed:
     def begin(self) -> SmoothedState:
         """The state at the start of a sequence."""
         return SmoothedState(self.inner.begin(), self.share)
+
+    def coding_steps(self, escape: float | None, share: float = 0.0) -> Steps | None:
+        """The compiled loops of the predictor beside it, where it has some."""
+        return offered_steps(self.inner, escape, both_shares(self.share, share))
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""

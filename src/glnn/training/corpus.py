@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 
 from glnn.sequences import Encoded
-from glnn.training.vector_data import WithInputs
 
 SequenceWeights = Literal["length", "equal"]
 
@@ -24,12 +23,12 @@ class Stretch:
     begin: int
     end: int
     x: np.ndarray
-    """What the network reads: the symbols (S,), or vectors (S, K)."""
+    """The symbols, (S,)."""
     first: np.ndarray
     order: np.ndarray
-    """Positions sorted by symbol, each symbol's in the order of time (vectors: in the order of time)."""
+    """Positions sorted by symbol, each symbol's in the order of time."""
     groups: np.ndarray
-    """Where each symbol's positions begin in `order`, (A + 1,) (vectors: one range of all)."""
+    """Where each symbol's positions begin in `order`, (A + 1,)."""
     predicted: np.ndarray
     y: np.ndarray
     weight: np.ndarray
@@ -57,7 +56,7 @@ class Corpus:
     predicted_counts: np.ndarray
     """How often each symbol is to be predicted."""
     frequencies: np.ndarray
-    """How often each symbol is read, n_y / T; for vectors, the mean over time of each component's square."""
+    """How often each symbol is read, n_y / T."""
 
     @property
     def predicted(self) -> int:
@@ -80,7 +79,6 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length") -> 
     that all weights together still sum to the number of predicted positions.
     """
     codes = np.ascontiguousarray(data.codes, np.int32)
-    vectors = data.inputs if isinstance(data, WithInputs) else None
     A = len(data.alphabet)
     counts = np.bincount(codes, minlength=A).astype(float)
     first = np.zeros(len(codes), bool)
@@ -101,11 +99,8 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length") -> 
         predicted = every[:n] if mask.all() else np.flatnonzero(mask).astype(np.int32)
         weight = ones[: len(predicted)] if everywhere is None else everywhere[predicted]
         y = x if mask.all() else x[predicted]
-        if vectors is None:
-            order = np.argsort(x, kind="stable").astype(np.int32)
-            groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=A))])
-        else:
-            x, order, groups = vectors[begin:end], every[:n], np.array([0, n])
+        order = np.argsort(x, kind="stable").astype(np.int32)
+        groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=A))])
         stretches.append(
             Stretch(begin, end, x, first[begin:end], order, groups, predicted, y, weight, everywhere, start_weight)
         )
@@ -115,7 +110,7 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length") -> 
         alphabet_size=A,
         counts=counts,
         predicted_counts=np.bincount(codes[data.mask], minlength=A).astype(float),
-        frequencies=counts / len(codes) if vectors is None else np.mean(vectors * vectors, axis=0),
+        frequencies=counts / len(codes),
     )
 
 

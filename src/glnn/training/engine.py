@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from glnn.metrics import Layout, Statistics, TransitionMethod, VectorLayout
+from glnn.metrics import Layout, Statistics, TransitionMethod
 from glnn.models import Evidence, Flow, Model, Params
 from glnn.numeric.scratch import Workspace
 from glnn.output import softmax
@@ -84,10 +84,7 @@ class Engine:
         self.model, self.corpus = model, corpus
         self.workers = workers or Workers()
         signals = model.signals
-        if corpus.stretches[0].x.ndim == 2 and signals.symbols != "vector":
-            raise ValueError(f"the data are vectors and the model {model.name} reads symbols: use a vector model")
-        kind = VectorLayout if signals.symbols == "vector" else Layout
-        self.layout = kind(signals.ptr, signals.rows, len(corpus.frequencies), signals.symbols == "gate")
+        self.layout = Layout(signals.ptr, signals.rows, corpus.alphabet_size, signals.symbols == "gate")
         # A step holds two passes, the current one and its trial, and two terms of the output where it predicts.
         numbers = 2 * (corpus.length * model.trace_width + corpus.predicted * model.units)
         self._keep = numbers * self._dtype.itemsize <= memory

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from glnn.models import Model, Params
@@ -10,7 +12,6 @@ from glnn.sequences import Encoded
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.parallel import Workers
-from glnn.training.vector_data import positions
 
 
 class Validation:
@@ -54,6 +55,7 @@ def hold_out(data: Encoded, fraction: float = 0.1) -> tuple[Encoded, Encoded, bo
         )
     starts = data.starts.copy()
     starts[-1] = cut
-    train = positions(data, slice(0, cut), starts)
-    tail = positions(data, slice(cut, end), np.array([0, end - cut], starts.dtype))
+    train = replace(data, codes=data.codes[:cut], mask=data.mask[:cut], starts=starts)
+    tail_starts = np.array([0, end - cut], starts.dtype)
+    tail = replace(data, codes=data.codes[cut:end], mask=data.mask[cut:end], starts=tail_starts)
     return train, tail, True

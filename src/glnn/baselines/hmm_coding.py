@@ -7,14 +7,16 @@ the same bits: each is used where it is faster.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glnn.baselines.hmm import HiddenMarkovModel
-from glnn.codec.quantised import decode_symbol, encode_symbol, known_counts
-from glnn.codec.range_coder import MARGIN, TOTAL, encode, has_bytes, has_room
+from glnn.coding.quantised import decode_symbol, encode_symbol, known_counts
+from glnn.coding.range_coder import MARGIN, TOTAL, encode, has_bytes, has_room
 from glnn.numeric.kernel import kernel
+
+if TYPE_CHECKING:
+    from glnn.baselines.hmm import HiddenMarkovModel
 
 # From this share of all N² edges on, a dense matrix is faster.
 _DENSE_FROM = 1 / 6

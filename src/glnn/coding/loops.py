@@ -1,4 +1,8 @@
-"""Networks as the coder drives them: RNN, GNN, GLNN and LSTM through the compiled loops of `network_kernels.py`."""
+"""Coding steps from two compiled loops over one state array: what a predictor with a compiled step writes to have them.
+
+The loops are `encode(codes, state, *given, M, coder, out)` and `decode(codes, end, state, *given, M, coder, source)`,
+around `encode_symbol` and `decode_symbol` of `quantised.py`; `models/coding_kernels.py` has examples.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from glnn.codec.network_kernels import decode_linear, decode_lstm, encode_linear, encode_lstm
-from glnn.codec.quantised import known_counts
-from glnn.codec.range_coder import MARGIN, TOTAL, encode
-from glnn.models.stepping import LinearStepper, Stepper
-from glnn.models.stepping_lstm import LSTMStepper
+from glnn.coding.quantised import known_counts
+from glnn.coding.range_coder import MARGIN, TOTAL, encode
 
 
-class NetworkSteps:
-    """A network with its parameters in the form that the kernels take, and its state."""
+class LoopSteps:
+    """The arrays that the loops are given, and the state that they change."""
 
     portable = True
     margin = MARGIN
@@ -44,7 +45,7 @@ class NetworkSteps:
         return int(self._decode(codes, end, self._state, *self._given, self._M, coder, source))
 
     def identity(self) -> Iterator[Any]:
-        """The arrays and numbers that the kernels read."""
+        """The name of the loop, and the arrays and numbers that it reads."""
         yield self._encode.__name__
         yield self._start
         yield from self._given
@@ -54,17 +55,6 @@ class NetworkSteps:
         return self._state
 
 
-def network_steps(steps: Stepper, escape: float | None, share: float = 0.0) -> NetworkSteps | None:
-    """The compiled loops for a stepper with the share δ of the uniform distribution; None where there are none."""
-    if isinstance(steps, LinearStepper):
-        A = steps._given[-1].shape[1]
-        return NetworkSteps(steps.begin(), (*steps._given, _added(share, A)), (encode_linear, decode_linear), escape)
-    if isinstance(steps, LSTMStepper):
-        given = (*steps._given, steps._w, _added(share, steps._w.shape[1]))
-        return NetworkSteps(steps.begin(), given, (encode_lstm, decode_lstm), escape)
-    return None
-
-
-def _added(share: float, alphabet_size: int) -> float:
-    """What is added to every p_y, as a multiple of their sum, to make (1 − δ) π + δ / A of them."""
+def added_to_each(share: float, alphabet_size: int) -> float:
+    """What is added to every weight p_y, as a multiple of their sum, to make (1 − δ) π + δ / A of them."""
     return float(share / ((1.0 - share) * alphabet_size))

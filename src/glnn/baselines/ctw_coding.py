@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import astuple
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glnn.baselines.ctw import ContextTreeWeighting
 from glnn.baselines.ctw_kernels import NODE, _bit_probability, _descend, _learn_bit
-from glnn.codec.quantised import known_counts
-from glnn.codec.range_coder import CODE, SPAN, TOTAL, decode, encode, has_bytes, has_room, part
+from glnn.coding.quantised import known_counts
+from glnn.coding.range_coder import CODE, SPAN, TOTAL, decode, encode, has_bytes, has_room, part
 from glnn.numeric.kernel import kernel
+
+if TYPE_CHECKING:
+    from glnn.baselines.ctw import ContextTreeWeighting
 
 
 class ContextTreeSteps:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glnn.codec.range_coder import CODE, SPAN, TOTAL, decode, encode, part
+from glnn.coding.range_coder import CODE, SPAN, TOTAL, decode, encode, part
 from glnn.numeric.kernel import kernel
 
 # Under it, M / C_A would overflow; a sum of probabilities is far from it.

@@ -1,0 +1,1 @@
+"""Arithmetic coding of symbols with given probabilities: what a predictor needs to bring compiled coding steps."""
