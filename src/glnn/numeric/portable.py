@@ -1,4 +1,4 @@
-"""exp, tanh and the logistic function with the same bits on every processor: for compression.
+"""exp, log, tanh and the logistic function with the same bits on every processor: for compression.
 
 The decoder must see the very probabilities the encoder saw. So there is no libm here, no reassociation, and no fused
 multiply-add, which some processors have and others do not; `glnn.numeric.elementary`, which has it, is for training.
@@ -15,6 +15,9 @@ _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
 _LN2_LOW = 1.90821492927058770002e-10
 _SHIFTER = 6755399441055744.0
+# √½ as an integer: subtracting it leaves the power of 2 that brings a number into [√½, √2).
+_ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)
+_SMALLEST = 2.2250738585072014e-308
 
 
 @kernel()
@@ -39,6 +42,30 @@ def exp(x: float) -> float:
     p = p * r + 1.0
     bits = (np.float64(shifted).view(np.int64) << np.int64(52)) + np.int64(1023 << 52)
     return p * np.int64(bits).view(np.float64)
+
+
+@kernel()
+def log(x: float) -> float:
+    """The natural logarithm, with x held above 2^-1022; the error is under 1e-15 of the value.
+
+    x = 2^k m with m in [√½, √2), and log m = 2 artanh s = 2 (s + s³/3 + s⁵/5 + …) with s = (m − 1) / (m + 1).
+    """
+    bits = np.int64(np.float64(max(x, _SMALLEST)).view(np.int64))
+    k = (bits - _ROOT_HALF) >> np.int64(52)
+    m = np.int64(bits - (k << np.int64(52))).view(np.float64)
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    p = 1.0 / 21.0
+    p = p * z + 1.0 / 19.0
+    p = p * z + 1.0 / 17.0
+    p = p * z + 1.0 / 15.0
+    p = p * z + 1.0 / 13.0
+    p = p * z + 1.0 / 11.0
+    p = p * z + 1.0 / 9.0
+    p = p * z + 1.0 / 7.0
+    p = p * z + 1.0 / 5.0
+    p = p * z + 1.0 / 3.0
+    return k * _LN2_HIGH + ((2.0 * s + (2.0 * s) * (z * p)) + k * _LN2_LOW)
 
 
 @kernel()
