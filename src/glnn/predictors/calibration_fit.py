@@ -27,6 +27,7 @@ MOST_NUMBERS = 1 << 23
 """Log-probabilities kept at most, 8 bytes each; of more data, stretches over all of it are taken."""
 _BLOCKS = 16
 _CLOSE = 1e-4
+_CERTAIN = 2.0
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,8 @@ def _best_strength(problem: Problem) -> float | None:
             break
     best = int(np.argmax([gain.sum() for gain in gains]))
     gain = gains[best]
-    # Beyond what the blocks differ by chance.
-    if gain.sum() <= np.sqrt(_BLOCKS) * gain.std():
+    # Beyond what the blocks differ by chance, and the best of several strengths is a little lucky.
+    if gain.sum() <= _CERTAIN * np.sqrt(_BLOCKS) * gain.std():
         return None
     return STRENGTHS[best]
 

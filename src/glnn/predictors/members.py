@@ -1,0 +1,84 @@
+"""Several predictors as one, p(y) ∝ exp Σ_k w_k(h) log p_k(y), their weights by entropy (`calibration.py`).
+
+The weights need not sum to 1, so one member alone is calibrated. Whole data go in blocks of rows, states step by step;
+where the members' own steps have the same bits on every machine, so have these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from glnn.predictors.calibration import EntropyWeights, mixed
+from glnn.predictors.protocol import Predictor, State
+from glnn.sequences import Alphabet, Encoded
+
+
+class MembersState:
+    """Where all members stand inside a sequence."""
+
+    def __init__(self, states: Sequence[State], weights: EntropyWeights) -> None:
+        self._states, self._weights = list(states), weights
+
+    def probabilities(self) -> np.ndarray:
+        """The distribution of the next symbol."""
+        rows = np.stack([state.probabilities() for state in self._states])
+        return mixed(rows[:, np.newaxis], self._weights)[0]
+
+    def advance(self, code: int) -> None:
+        """Read the next symbol."""
+        for state in self._states:
+            state.advance(code)
+
+    def run(self, codes: np.ndarray) -> np.ndarray:
+        """Read several symbols; row t holds the distribution before codes[t], to the bit that of `probabilities`."""
+        return mixed(np.stack([_run(state, codes) for state in self._states]), self._weights)
+
+    def copy(self) -> MembersState:
+        """An independent state at the same place."""
+        return MembersState([state.copy() for state in self._states], self._weights)
+
+
+class Members:
+    """Predictors over the same alphabet and the weights they are mixed by."""
+
+    def __init__(self, members: Sequence[Predictor], weights: EntropyWeights) -> None:
+        if len(members) != weights.members:
+            raise ValueError(f"{len(members)} members and weights for {weights.members}: expected as many")
+        self.members, self.weights = tuple(members), weights
+        self.alphabet: Alphabet = self.members[0].alphabet
+        for k, member in enumerate(self.members):
+            if member.alphabet != self.alphabet:
+                raise ValueError(f"member {k} has {member.alphabet!r}, the first {self.alphabet!r}: expected the same")
+
+    def begin(self) -> MembersState:
+        """The state at the start of a sequence."""
+        return MembersState([member.begin() for member in self.members], self.weights)
+
+    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
+        """Next-symbol distributions along the data, in blocks of at most `block` rows."""
+        for rows in zip(*(member.distributions(data, block) for member in self.members), strict=True):
+            yield mixed(np.stack(rows), self.weights)
+
+    def log_likelihoods(self, data: Encoded) -> np.ndarray:
+        """log π_t(x_t) at every position."""
+        given, position = np.empty(len(data.codes)), 0
+        for rows in self.distributions(data):
+            place = np.arange(len(rows))
+            given[position + place] = rows[place, data.codes[position + place]]
+            position += len(rows)
+        with np.errstate(divide="ignore"):
+            return np.log(given)
+
+
+def _run(state: State, codes: np.ndarray) -> np.ndarray:
+    """Rows of a member along the codes; in one go where it can."""
+    run = getattr(state, "run", None)
+    if run is not None:
+        return np.asarray(run(codes))
+    rows = []
+    for code in codes:
+        rows.append(state.probabilities())
+        state.advance(int(code))
+    return np.array(rows)
