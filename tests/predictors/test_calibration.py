@@ -127,11 +127,11 @@ def test_the_fit_speaks_of_the_distribution_that_mixing_gives() -> None:
 def test_the_maximum_is_one() -> None:
     given = problem(2)
     every = np.arange(given.held.codes.size)
-    best = given.maximise(every, 5.0, given.start)
+    best = given.maximise(every, (5.0, 50.0), given.start)
 
     def value(weights: np.ndarray) -> float:
         off = (weights - given.start).ravel()
-        return given.likelihood(every, weights)[0] - 0.5 * float(off @ given.prior(5.0) @ off)
+        return given.likelihood(every, weights)[0] - 0.5 * float(off @ given.prior((5.0, 50.0)) @ off)
 
     generator = np.random.default_rng(3)
     for _ in range(10):

@@ -15,19 +15,20 @@ from glnn.numeric.elementary import exp
 from glnn.numeric.kernel import CONTRACT, kernel
 from glnn.predictors.calibration import EntropyWeights, equal_weights, mean_entropy, take_logs
 
+Strength = tuple[float, float]
+
 NODES = 12
 """So many values of h at most."""
-STRENGTHS = (2000.0, 200.0, 20.0, 2.0)
-"""Precision of the prior around 1 / K, in positions' worth of nats² of variance, the strongest first."""
-NEIGHBOURS = 10.0
-"""The same between neighbouring nodes, as a multiple."""
+STRENGTHS = ((2000.0, 200_000.0), (200.0, 20_000.0), (20.0, 2000.0), (2.0, 200.0), (1.0, 10.0))
+"""Precision of the prior around 1 / K and of that between neighbouring nodes, in nats² of variance, the firmest first."""
 FEWEST = 64
 """Fewer positions decide nothing."""
 MOST_NUMBERS = 1 << 23
 """Log-probabilities kept at most, 8 bytes each; of more data, stretches over all of it are taken."""
 _BLOCKS = 16
 _CLOSE = 1e-4
-_CERTAIN = 2.0
+_CERTAIN = 1.5
+_FIRM = 1000.0
 
 
 @dataclass(frozen=True)
@@ -119,14 +120,15 @@ class Problem:
         _likelihood(*arrays, np.ascontiguousarray(which), weights, values, *none)
         return values
 
-    def prior(self, strength: float) -> np.ndarray:
+    def prior(self, strength: Strength) -> np.ndarray:
         """The precision of the prior, (B K, B K)."""
+        alone, together = strength
         B, K = self.start.shape
         differences = np.diff(np.eye(B), axis=0)
-        nodes = strength * (np.eye(B) + NEIGHBOURS * differences.T @ differences)
+        nodes = alone * np.eye(B) + together * differences.T @ differences
         return np.kron(nodes, np.eye(K))
 
-    def maximise(self, which: np.ndarray, strength: float, weights: np.ndarray) -> np.ndarray:
+    def maximise(self, which: np.ndarray, strength: Strength, weights: np.ndarray) -> np.ndarray:
         """The weights of the greatest likelihood times prior, from `weights` on."""
         prior, shape = self.prior(strength), weights.shape
 
@@ -155,7 +157,7 @@ class Problem:
         return weights
 
 
-def _best_strength(problem: Problem) -> float | None:
+def _best_strength(problem: Problem) -> Strength | None:
     """The prior under which each half of the data predicts the other best; None where equal weights do as well."""
     T = problem.held.codes.size
     block = np.arange(T) * _BLOCKS // T
@@ -164,17 +166,23 @@ def _best_strength(problem: Problem) -> float | None:
     blocks = np.concatenate([block[half] for half in halves])
     starts, gains = [problem.start, problem.start], []
     for strength in STRENGTHS:
+        if strength[0] * T < _FIRM:
+            break
         starts = [problem.maximise(half, strength, start) for half, start in zip(halves, starts, strict=True)]
         values = [problem.values(half, other) for half, other in zip(halves, starts[::-1], strict=True)]
         gains.append(np.bincount(blocks, np.concatenate(values) - plain, minlength=_BLOCKS))
         if len(gains) > 1 and gains[-1].sum() < gains[-2].sum():
             break
-    best = int(np.argmax([gain.sum() for gain in gains]))
-    gain = gains[best]
-    # Beyond what the blocks differ by chance, and the best of several strengths is a little lucky.
-    if gain.sum() <= _CERTAIN * np.sqrt(_BLOCKS) * gain.std():
+    best = max(gains, key=np.sum)
+    if not _certain(best, _CERTAIN):
         return None
-    return STRENGTHS[best]
+    # The firmest that is not certainly worse: the best of several is a little lucky.
+    return next(strength for strength, gain in zip(STRENGTHS, gains, strict=False) if not _certain(best - gain, 1.0))
+
+
+def _certain(gains: np.ndarray, errors: float) -> bool:
+    """Whether blocks gain in sum more than so many times what they differ by chance."""
+    return bool(gains.sum() > errors * np.sqrt(gains.size) * gains.std())
 
 
 @kernel()
