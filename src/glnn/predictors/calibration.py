@@ -1,8 +1,8 @@
 """One prediction made of one or several, by how sure they are: p(y) ∝ exp Σ_k w_k(h) log p_k(y).
 
-h is the entropy of the plain geometric mean, which for one predictor is its own entropy, and w_k(h) runs straight between
-the values at a few nodes. One predictor with w(h) = β(h) is calibration: β under 1 undoes what was learned by heart about
-the unpredictable. float64, fixed order, no libm: the same bits on every machine, which compression relies on.
+h is the entropy of the plain geometric mean, which for one predictor is its own entropy, and w_k(h) runs straight
+between the values at a few nodes. One predictor with w(h) = β(h) is calibration: β under 1 undoes what was learned by
+heart about the unpredictable. float64, fixed order, no libm: the same bits on every machine, as compression needs.
 """
 
 from __future__ import annotations

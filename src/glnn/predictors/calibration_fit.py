@@ -1,8 +1,9 @@
 """The weights by entropy that make held-out data most likely: concave, so by Newton's method.
 
-With z_y = Σ_k w_k(h) log p_k(y) and p = softmax z, the log-likelihood of x has in w_k the gradient log p_k(x) − E_p log p_k
-and the Hessian −Cov_p(log p_k, log p_l). A prior holds every weight near 1 / K and neighbouring nodes together; how
-strongly is chosen by predicting one half of the data with what the other half taught, so that few data decide little.
+With z_y = Σ_k w_k(h) log p_k(y) and p = softmax z, the log-likelihood of x has in w_k the gradient
+log p_k(x) − E_p log p_k and the Hessian −Cov_p(log p_k, log p_l). A prior holds every weight near 1 / K and
+neighbouring nodes together; how firmly is chosen by predicting one half of the data with what the other half taught,
+and few data decide little.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ Strength = tuple[float, float]
 NODES = 12
 """So many values of h at most."""
 STRENGTHS = ((2000.0, 200_000.0), (200.0, 20_000.0), (20.0, 2000.0), (2.0, 200.0), (1.0, 10.0))
-"""Precision of the prior around 1 / K and of that between neighbouring nodes, in nats² of variance, the firmest first."""
+"""Precision of the prior around 1 / K, and between neighbouring nodes, in nats² of variance; the firmest first."""
 FEWEST = 64
 """Fewer positions decide nothing."""
-MOST_NUMBERS = 1 << 23
-"""Log-probabilities kept at most, 8 bytes each; of more data, stretches over all of it are taken."""
-_BLOCKS = 16
-_CLOSE = 1e-4
-_CERTAIN = 1.5
+# A strength times the number of positions: with less, a lucky hundred would move the weights far.
 _FIRM = 1000.0
+# By how many standard errors a gain must show to be believed, over blocks of the data.
+_CERTAIN = 1.5
+_BLOCKS = 16
+# Newton's method ends when a step promises less, in nats.
+_CLOSE = 1e-4
 
 
 @dataclass(frozen=True)
