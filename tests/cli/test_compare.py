@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from glnn.baselines.compressors import added_bits
-from glnn.cli import comparison
+from glnn.cli import fit_every_model
 from glnn.cli.compare import _last_tenth, _symbols
 from glnn.cli.reading import Cutting, Data, read
 from glnn.estimators import GLNN, HMM, LSTM, ContextTree
@@ -61,14 +61,14 @@ def test_curves_grow_with_time_and_end_at_the_score(
     glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Every step is a moment then.
-    monkeypatch.setattr(comparison, "_FACTOR", 1.0)
-    made = comparison._Curve.__init__
+    monkeypatch.setattr(fit_every_model, "_FACTOR", 1.0)
+    made = fit_every_model._Curve.__init__
 
-    def early(self: comparison._Curve, *arguments: object) -> None:
+    def early(self: fit_every_model._Curve, *arguments: object) -> None:
         made(self, *arguments)  # type: ignore[arg-type]
         self._next = 0.0
 
-    monkeypatch.setattr(comparison._Curve, "__init__", early)
+    monkeypatch.setattr(fit_every_model._Curve, "__init__", early)
     done = glnn("compare", "tunes.txt", "--valid", "more.txt", "--models", "glnn", *SMALL, "--json")
     (row,) = done.json["rows"]
     assert len(row["curve"]) == 4

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import glnn as package
-from glnn.cli import training
+from glnn.cli import fit_into_folder
 from glnn.estimators import GLNN, HMM, ContextTree, load
 from glnn.storage.checkpoint import read_checkpoint
 from tests.cli.conftest import LOG, MORE, SMALL, TUNES, Command
@@ -258,7 +258,7 @@ def test_a_request_to_end_is_like_ctrl_c() -> None:
     import signal
 
     before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(KeyboardInterrupt), training.stopped_by_signals() as stop:
+    with pytest.raises(KeyboardInterrupt), fit_into_folder.stopped_by_signals() as stop:
         os.kill(os.getpid(), signal.SIGTERM)
     assert stop.code == 143
     assert signal.getsignal(signal.SIGTERM) is before

@@ -7,9 +7,9 @@ import pickle
 
 import numpy as np
 import pytest
-from glnn.predictors.predictor import Predictor, StepwisePredictor
 
 from glnn import sources
+from glnn.predictors.protocol import Predictor, StepwisePredictor
 from glnn.sequences import Alphabet, Sequences, encode
 from glnn.sources import AnBn, DistantXor, Insertions, Music
 
