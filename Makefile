@@ -35,11 +35,11 @@ pytest: $(VENV)/ready-test  ## the tests, compiled
 	$(BIN)/python -m pytest
 
 # pytest leaves with 5 when no test is marked small: then there is nothing to run, and nothing wrong.
-test-nojit: $(VENV)/ready-test  ## the small tests with the kernels as plain Python
+test-nojit: $(VENV)/ready-test  ## the small tests of kernels, as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small || test $$? -eq 5
 
 # Its own cache: kernels compiled without the check must not answer for those with it.
-test-bounds: $(VENV)/ready-test  ## the small tests with every array index checked
+test-bounds: $(VENV)/ready-test  ## the small tests of kernels, every array index checked
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/kernels-bounds $(BIN)/python -m pytest -m small || test $$? -eq 5
 
 # The same property tests with twenty times as many examples, and kernels compiled anew.

@@ -70,3 +70,9 @@ def test_no_kernel_needs_scipy() -> None:
 def test_what_would_need_scipy_is_seen(line: str) -> None:
     (function,) = kernels(ast.parse(f"@kernel()\ndef f(a, b):\n    return {line}\n"))
     assert needs_scipy(function)
+
+
+def test_the_version_to_cite_is_the_version() -> None:
+    import glnn
+
+    assert f"\nversion: {glnn.__version__}\n" in (PACKAGE.parents[1] / "CITATION.cff").read_text()
