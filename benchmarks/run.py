@@ -27,7 +27,7 @@ from benchmarks.yardstick import NAMES, Parameters, Problem, Yardstick, problem
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, Scales, hessian_damping
 from glnn.models import GLNN, Params
 from glnn.training.corpus import prepare, stretch_length
-from glnn.training.engine import Engine, Forward
+from glnn.training.engine import Engine, Forward, Rewritten
 from glnn.training.parallel import Workers, single_threaded_blas
 
 Clock = Callable[[], float]
@@ -48,6 +48,7 @@ class EngineUpdate:
         given = problem.parameters
         self.start = self.engine.forward(Params(given.w, given.tau.ravel(), given.V0))
         self.spare: Forward | None = None
+        self.rewritten: Rewritten | None = None
 
     def run(self, clock: Clock) -> tuple[dict[str, float], Params, float]:
         """Seconds of each half, the new parameters and their log-likelihood."""
@@ -55,15 +56,15 @@ class EngineUpdate:
         begin = clock()
         direction = WRITING_METHODS["qdh"](*engine.writing_statistics(current), self.damping)
         w = current.params.w + eta * direction
-        engine.rewrite(current, w, self.method)
+        self.rewritten = engine.rewrite(current, w, self.method, self.rewritten)
         half = clock()
         written = Forward(
             current.params.replace(w=w), current.weights, current.checkpoints, current.traces, current.state, 0.0
         )
-        derivatives = engine.derivatives(written, self.method)
-        step = self.method.direction(derivatives.statistics, engine.layout, self.scales).step
-        start_step = derivatives.start_gradient / (derivatives.start_modulus + 1.0)
-        trial = written.params.replace(theta=written.params.theta + eta * step, V0=written.params.V0 + eta * start_step)
+        derivatives = engine.derivatives(written, self.method, self.rewritten.evidence)
+        found = self.method.direction(derivatives.statistics, engine.layout, self.scales)
+        theta, V0 = written.params.theta + eta * found.step, written.params.V0 + eta * found.start
+        trial = written.params.replace(theta=theta, V0=V0)
         self.spare = engine.forward(trial, reuse=self.spare)
         end = clock()
         return {"w": half - begin, "tau": end - half, "total": end - begin}, trial, self.spare.log_likelihood

@@ -29,7 +29,7 @@ from glnn.reproduction.running import Sequences, excess, new_trainer, versions
 from glnn.reproduction.settings import Setting
 from glnn.reproduction.tables import as_markdown, number, write_between
 from glnn.sources.insertions import Insertions
-from glnn.training import trainer as trainer_module
+from glnn.training import proposals
 from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
@@ -100,13 +100,13 @@ def run(variant: Variant) -> dict[str, Any]:
     made = new_trainer(setting, sequences)
     settings = replace(made.settings, damping=variant.damping)
     trainer = Trainer(made.model, sequences.encoded(train), made.progress.params, settings, made.validation)
-    given: Callable[[np.ndarray], np.ndarray] = trainer_module.hessian_damping
+    given: Callable[[np.ndarray], np.ndarray] = proposals.hessian_damping
     if variant.damped_by_counts:
-        trainer_module.hessian_damping = lambda counts: counts + np.finfo(float).eps
+        proposals.hessian_damping = lambda counts: counts + np.finfo(float).eps
     try:
         progress = trainer.run(setting.budget)
     finally:
-        trainer_module.hessian_damping = given
+        proposals.hessian_damping = given
     score = Validation(trainer.model, sequences.encoded(third)).score(progress.best)
     return {
         "variant": variant.name,

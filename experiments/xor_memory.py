@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from glnn.metrics import TRANSITION_METHODS, Scales
+from glnn.metrics.coherence import quotients
 from glnn.reproduction.running import new_trainer, sequences_of, versions
 from glnn.reproduction.settings import XOR_UNITS, to_json, xor_settings
 from glnn.reproduction.tables import as_markdown, write_between
-from glnn.training.coherence import Step, coherence
 from glnn.training.parallel import single_threaded_blas
+from glnn.training.proposals import DataPasses
 
 RESULTS = Path(__file__).parent / "results" / "reproduction" / "xor_memory.jsonl"
 PAGE = Path(__file__).parent / "reproduction.md"
@@ -38,8 +39,9 @@ def measure(trainer: Any, metric: str) -> list[dict[str, Any]]:
         current = engine.forward(params)
         derivatives = engine.derivatives(current, method)
         scales = Scales(1.0, corpus.frequencies, corpus.length)
-        direction = method.direction(derivatives.statistics, engine.layout, scales).step
-        together = coherence(engine, params, derivatives, Step(direction, np.zeros_like(params.V0)))
+        direction = method.direction(derivatives.statistics, engine.layout, scales)
+        alone = direction._replace(start=np.zeros_like(params.V0))
+        together = quotients(DataPasses(engine, params), derivatives.statistics, engine.layout, alone)
         activity = np.concatenate([trainer.model.activities(trace) for _, trace in engine.walk(current)])
     saturated = np.mean(np.abs(activity) > SATURATED, axis=0)
     return [

@@ -83,7 +83,7 @@ def by_the_engine() -> Numbers:
     numbers["h_ii"] = statistics.diagonal + epsilon
     numbers["dw"] = WRITING_METHODS["qdh"](*statistics, epsilon)
     numbers["w"] = W + RATE * numbers["dw"]
-    numbers["L_w"] = np.array(engine.rewrite(current, numbers["w"], method))
+    numbers["L_w"] = np.array(engine.rewrite(current, numbers["w"], method).log_likelihood)
     numbers["pi_w"] = softmax.distributions(trace, numbers["w"])
     current = engine.forward(params.replace(w=numbers["w"]))
     numbers["error"], numbers["variance"] = np.empty((6, 2)), np.empty((6, 2))
@@ -103,7 +103,7 @@ def by_the_engine() -> Numbers:
     numbers["M"] = derivatives.statistics.matrices.reshape(2, 2, 3, 3).transpose(1, 0, 2, 3)
     step = method.direction(derivatives.statistics, engine.layout, Scales(DAMPING, corpus.frequencies, corpus.length))
     numbers["dtau"] = step.step.reshape(2, 6)
-    numbers["dV0"] = derivatives.start_gradient / (derivatives.start_modulus + DAMPING)
+    numbers["dV0"] = step.start
     numbers["tau"], numbers["V0"] = TAU + RATE * numbers["dtau"], START + RATE * numbers["dV0"]
     after = engine.forward(Params(numbers["w"], numbers["tau"].ravel(), numbers["V0"]))
     numbers["L_tau"] = np.array(after.log_likelihood)

@@ -117,7 +117,7 @@ def step_with(case: Problem, change: object) -> tuple[StepInfo, Trainer]:
         change(matrices, layout)
         return method.direction(replace(statistics, matrices=matrices), layout, scales)
 
-    trainer._method = replace(method, direction=direction)
+    trainer.proposer = replace(trainer.proposer, method=replace(method, direction=direction))
     return trainer.step(), trainer
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from glnn.metrics import Layout, Statistics
+from glnn.metrics import Layout, Statistics, Sums
 from glnn.metrics.statistics import Terms
 from glnn.network import random_graph
 from glnn.training.parallel import Workers
@@ -42,7 +42,7 @@ def layout(kind: str) -> Layout:
 
 
 def accumulate(shape: Layout, terms: Terms, parts: list[Stretch], threads: int = 1) -> Statistics:
-    accumulator = shape.accumulator(terms)
+    accumulator = Sums(terms).accumulator(shape)
     run = Workers(threads).run
     for x, signals, B, m in parts:
         order = np.argsort(x, kind="stable").astype(np.int32)

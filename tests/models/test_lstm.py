@@ -8,11 +8,11 @@ import numba
 import numpy as np
 import pytest
 
-from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
+from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, Scales
 from glnn.models import LSTM, Evidence, Flow, Params
 from glnn.network import Graph, random_graph
 from glnn.sequences import encode
-from glnn.training import trainer as trainer_module
+from glnn.training import proposals
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
 from glnn.training.settings import Settings
@@ -253,7 +253,7 @@ def test_whole_iterations_of_a_sparse_logistic_network(metric: str, monkeypatch:
 @pytest.mark.parametrize("metric", ["rbpm", "ruop", "fb"])
 def test_stretches_do_not_matter(metric: str, memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cell and hidden state, their derivatives and moduli are carried over the ends of stretches."""
-    monkeypatch.setattr(trainer_module, "stretch_length", lambda units: 4)
+    monkeypatch.setattr("glnn.training.trainer.stretch_length", lambda units: 4)
     compare(small(seed=2, lengths=(9, 4, 5)), metric, memory=memory)
 
 
@@ -269,7 +269,7 @@ def test_frequency_rescales_only_the_symbol_inputs() -> None:
     corpus = prepare(case.data, 100)
     engine = Engine(case.model, corpus)
     current = engine.forward(case.params)
-    scales = trainer_module.Scales(1.0, corpus.frequencies, corpus.length)
+    scales = Scales(1.0, corpus.frequencies, corpus.length)
     steps = {}
     for metric in ("plain", "fb"):
         method = TRANSITION_METHODS[metric]
@@ -315,7 +315,7 @@ def test_only_invariant_methods_do_not_see_the_representation(metric: str, monke
     """h or (1 + h)/2: the same trajectory without damping, though the parameters need not be the same: the symbols'
     redundant constant leaves a direction of the full metrics open, in which the network does not change. Undamped steps
     are large, and now and then one lands where rounding errors grow: so the median over several problems counts."""
-    monkeypatch.setattr(trainer_module, "hessian_damping", lambda counts: np.zeros(counts.size))
+    monkeypatch.setattr(proposals, "hessian_damping", lambda counts: np.zeros(counts.size))
     differences = []
     for seed in range(7):
         case = small(units=2, lengths=(60, 40), seed=seed, noise=0.8)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glnn.metrics import TRANSITION_METHODS, Scales
+from glnn.metrics import TRANSITION_METHODS, Scales, Statistics, TransitionStep
+from glnn.metrics.coherence import quotients, shortened
 from glnn.models import MODELS
 from glnn.network import random_graph
 from glnn.sequences import encode
-from glnn.training.coherence import Step, coherence, shortened
 from glnn.training.corpus import prepare
-from glnn.training.engine import Derivatives, Engine
+from glnn.training.engine import Engine
+from glnn.training.proposals import DataPasses
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
 from tests.training.problems import problem
@@ -23,12 +24,13 @@ from tests.training.test_invariance import TINY, data, likelihoods, start
 pytestmark = pytest.mark.small
 
 
-def proposed(engine: Engine, params: Any, metric: str, damping: float) -> tuple[Derivatives, Step]:
+def proposed(engine: Engine, params: Any, metric: str, damping: float) -> tuple[Statistics, TransitionStep, np.ndarray]:
+    """The sums, the step made of them, and the quotients of its units."""
     method = TRANSITION_METHODS[metric]
-    derivatives = engine.derivatives(engine.forward(params), method)
+    statistics = engine.derivatives(engine.forward(params), method).statistics
     scales = Scales(damping, engine.corpus.frequencies, engine.corpus.length)
-    step = method.direction(derivatives.statistics, engine.layout, scales).step
-    return derivatives, Step(step, derivatives.start_gradient / (derivatives.start_modulus + damping))
+    step = method.direction(statistics, engine.layout, scales)
+    return statistics, step, quotients(DataPasses(engine, params), statistics, engine.layout, step)
 
 
 @pytest.mark.parametrize("name", ["rnn", "gnn", "glnn"])
@@ -51,8 +53,7 @@ def test_every_parameter_is_given_to_the_unit_that_it_leads_into(name: str) -> N
 def test_quotients_compare_the_effect_with_the_metric(name: str, metric: str, weights: Any) -> None:
     case = problem(name, units=3, degree=2, lengths=(60, 25), masked=True)
     engine = Engine(case.model, prepare(case.data, 16, weights))
-    derivatives, step = proposed(engine, case.params, metric, 0.01)
-    found = coherence(engine, case.params, derivatives, step)
+    statistics, step, found = proposed(engine, case.params, metric, 0.01)
     owner = np.repeat([0, 1], np.diff(case.data.starts))[case.data.mask]
     # Weights of sequences: so that each has half of the predicted positions.
     each = np.ones(2) if weights == "length" else len(owner) / (2.0 * np.bincount(owner))
@@ -63,15 +64,15 @@ def test_quotients_compare_the_effect_with_the_metric(name: str, metric: str, we
         values = [
             engine.log_likelihoods(
                 case.params.replace(
-                    theta=case.params.theta + h * np.where(chosen, step.transitions, 0.0),
+                    theta=case.params.theta + h * np.where(chosen, step.step, 0.0),
                     V0=case.params.V0 + h * start_step,
                 )
             )
             for h in (1e-5, -1e-5)
         ]
         slopes = (values[0] - values[1]) / 2e-5
-        expected = derivatives.statistics.gradient[chosen] @ step.transitions[chosen]
-        expected += derivatives.start_gradient @ start_step
+        expected = statistics.gradient[chosen] @ step.step[chosen]
+        expected += statistics.start_gradient @ start_step
         quotient = float(np.sum(each[owner] * slopes**2) / expected)
         assert found[group] == pytest.approx(quotient, rel=1e-4)
     assert found.max() > 1.1
@@ -85,22 +86,22 @@ def test_without_memory_the_metric_leaves_nothing_out() -> None:
     params = model.initial(np.ones(3), np.ones(3), generator)
     params = replace(params, w=params.w + generator.normal(size=params.w.shape), V0=generator.normal(size=4))
     engine = Engine(model, prepare(sequences, 100))
-    derivatives, step = proposed(engine, params, "ruop", 1e-9)
-    np.testing.assert_allclose(coherence(engine, params, derivatives, step)[:-1], 1.0, rtol=1e-5)
+    _, _, found = proposed(engine, params, "ruop", 1e-9)
+    np.testing.assert_allclose(found[:-1], 1.0, rtol=1e-5)
 
 
 def test_each_unit_is_divided_by_its_own_quotient() -> None:
     case = problem("glnn", units=3, degree=2)
     layout = Engine(case.model, prepare(case.data, 100)).layout
-    step = Step(np.ones(layout.unit_of.size), np.ones(3))
+    step = TransitionStep(np.ones(layout.unit_of.size), np.ones(3))
     found = shortened(step, np.array([1.0, 2.0, 4.0, 8.0]), layout)
-    np.testing.assert_array_equal(found.transitions, (1.0, 0.5, 0.25) @ np.eye(3)[layout.unit_of].T)
+    np.testing.assert_array_equal(found.step, (1.0, 0.5, 0.25) @ np.eye(3)[layout.unit_of].T)
     np.testing.assert_array_equal(found.start, 0.125)
 
 
 @pytest.mark.parametrize("metric", ["rbpm", "ruop", "qdrbpm"])
 def test_shortened_steps_are_invariant_too(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glnn.training.trainer.hessian_damping", lambda counts: np.full(counts.shape, TINY))
+    monkeypatch.setattr("glnn.training.proposals.hessian_damping", lambda counts: np.full(counts.shape, TINY))
     model, params, twin = start("glnn")
     runs = []
     for net, at in ((model, params), (twin, twin.from_tanh(params))):
@@ -122,7 +123,7 @@ def test_it_is_measured_every_so_many_steps_and_not_without_being_asked() -> Non
 
 def test_no_step_becomes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     case = problem("glnn", lengths=(200,))
-    monkeypatch.setattr("glnn.training.trainer.coherence", lambda engine, *_: np.full(engine.layout.units + 1, 0.25))
+    monkeypatch.setattr("glnn.metrics.coherence.quotients", lambda _, __, layout, *___: np.full(layout.units + 1, 0.25))
     steps = [Trainer(case.model, case.data, case.params, Settings(coherence=at)).step() for at in (1, None)]
     assert steps[0].transition_size == steps[1].transition_size and steps[0].coherence == 1.0
 

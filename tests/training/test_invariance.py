@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from glnn.models import MODELS, Evidence, Flow, Params
 from glnn.models.base import LinearRecurrence
 from glnn.sequences import Encoded, encode
-from glnn.training import trainer as trainer_module
+from glnn.training import proposals
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
 from glnn.training.records import StepInfo
@@ -53,7 +53,7 @@ def run(
 ) -> tuple[list[StepInfo], Trainer]:
     """Training with the damping of M̃ and of the Hessian of w both set."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trainer_module, "hessian_damping", lambda counts: np.full(counts.shape, damping))
+        patch.setattr(proposals, "hessian_damping", lambda counts: np.full(counts.shape, damping))
         trainer = Trainer(model, data(), params, Settings(metric, output_metric, damping=damping))
         return [trainer.step() for _ in range(steps)], trainer
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glnn.training.learning_rate import GROWTH, MOST_HALVINGS, climb
+from glnn.metrics import TransitionStep
+from glnn.training.learning_rate import GROWTH, MOST_HALVINGS, always, climb
+from glnn.training.proposals import TransitionProposal
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
+from tests.training.problems import problem
 
 pytestmark = pytest.mark.small
 
@@ -71,3 +78,35 @@ def test_from_nothing_anything_finite_is_better_and_nothing_else() -> None:
     assert (value, outcome.used) == (-5.0, 0.25)
     outcome, value, trial = climb(1.0, -np.inf, recorded(lambda rate: -np.inf)[0])
     assert trial is None and value == -np.inf and outcome.used == 0.0
+
+
+def test_another_way_to_accept_stands_in() -> None:
+    """Every step is taken at its rate: nothing is rejected, rates stay, and the likelihood may fall."""
+    case = problem("glnn", lengths=(60,))
+    rate = 1.0 / case.model.units
+    trainer = Trainer(case.model, case.data, case.params, Settings("plain", "plain"), accept=always)
+    history = trainer.run("6 steps").history
+    assert all(info.writing_rejected == info.transition_rejected == 0 for info in history)
+    assert {info.writing_rate for info in history} == {info.transition_rate for info in history} == {rate}
+    assert any(after.log_likelihood < before.log_likelihood for before, after in pairwise(history))
+    assert always(0.5, -3.0, lambda _: (-np.inf, "trial")) == ((0.5, 0.0, 1), -3.0, None)
+
+
+def test_another_proposer_stands_in() -> None:
+    """One that never moves the transitions: they rest, and the writing weights learn as they would."""
+    case = problem("glnn", lengths=(60,))
+    trainer = Trainer(case.model, case.data, case.params, Settings("rbpm"))
+    trainer.proposer = WritingOnly(trainer.proposer)
+    progress = trainer.run("4 steps")
+    np.testing.assert_array_equal(progress.params.theta, case.params.theta)
+    assert progress.history[-1].log_likelihood > progress.history[0].log_likelihood
+    assert all(info.transition_size == 0.0 < info.writing_size for info in progress.history)
+
+
+class WritingOnly:
+    def __init__(self, inner: Any) -> None:
+        self.method, self.writing = inner.method, inner.writing
+
+    def transition(self, engine: Any, current: Any, evidence: Any, progress: Any) -> TransitionProposal:
+        params = current.params
+        return TransitionProposal(TransitionStep(np.zeros_like(params.theta), np.zeros_like(params.V0)))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from glnn.metrics import TRANSITION_METHODS, TransitionStep
-from glnn.training.engine import Derivatives
 from glnn.training.records import Progress, StepInfo
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
@@ -104,20 +103,17 @@ def test_ctrl_c_inside_a_step_leaves_nothing_half_done(place: str, call: int, mo
 
 def turn_around(trainer: Trainer, patch: pytest.MonkeyPatch, writing: bool) -> None:
     """Make the directions of the transitions, and of w if told, lead down: what they move then rests."""
-    method, derivatives, direction = trainer._method, trainer._engine.derivatives, trainer._writing_direction
+    proposer = trainer.proposer
+    method, direction = proposer.method, proposer.writing_direction
 
     def turned(*given: object) -> TransitionStep:
         found = method.direction(*given)
-        return found._replace(step=-found.step)
+        return found._replace(step=-found.step, start=-found.start)
 
-    def turned_start(*given: object) -> Derivatives:
-        found = derivatives(*given)
-        return replace(found, start_gradient=-found.start_gradient)
-
-    patch.setattr(trainer, "_method", replace(method, direction=turned))
-    patch.setattr(trainer._engine, "derivatives", turned_start)
+    changed = replace(proposer, method=replace(method, direction=turned))
     if writing:
-        patch.setattr(trainer, "_writing_direction", lambda *given: -direction(*given))
+        changed = replace(changed, writing_direction=lambda *given: -direction(*given))
+    patch.setattr(trainer, "proposer", changed)
 
 
 def test_ctrl_c_right_after_an_accepted_trial() -> None:
@@ -125,14 +121,14 @@ def test_ctrl_c_right_after_an_accepted_trial() -> None:
     whole, broken = trainer_of(case()), trainer_of(case())
     for trainer in (whole, broken):
         trainer.run("2 steps")
-    original = broken._transition_step
+    original = broken._try_transition
 
     def interrupted(*given: object) -> object:
         original(*given)
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(broken, "_transition_step", interrupted)
+        patch.setattr(broken, "_try_transition", interrupted)
         assert broken.run("9 steps").reason == "interrupted"
     for trainer in (whole, broken):
         with pytest.MonkeyPatch.context() as patch:

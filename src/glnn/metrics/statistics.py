@@ -7,9 +7,9 @@ in chunks that fit the cache, in which each signal is one contiguous row, so tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -75,10 +75,6 @@ class Layout:
             return np.arange(self.symbols * self.ptr[-1]).reshape(self.symbols, -1)
         return self.symbol_positions
 
-    def accumulator(self, terms: Terms) -> Accumulator:
-        """What adds up the statistics over stretches of time."""
-        return Accumulator(self, terms)
-
     @cached_property
     def signal_positions(self) -> np.ndarray:
         """Without gates: the flat positions of the parameters of signals, unit after unit."""
@@ -91,29 +87,74 @@ class Layout:
         return (self.block_ptr[1:] - self.symbols) + np.arange(self.symbols)[:, None]
 
 
+def _nothing() -> np.ndarray:
+    return np.zeros(0)
+
+
 @dataclass(frozen=True)
 class Statistics:
-    """The gradient and, as far as the reduction needs them, terms of M̃, all without damping.
+    """The gradient and, as far as the direction needs them, terms of M̃, all without damping.
 
     `gradient`, `diagonal` (M_kk) and `cross` (M_0k, with 0 the block's constant) are flat over the parameters;
-    `matrices` holds the blocks' matrices one after the other, both triangles filled.
+    `matrices` holds the blocks' matrices one after the other, both triangles filled. `start_gradient` and
+    `start_modulus` are B⁰ and m⁰ of the start values, summed over the sequences. Statistics can be added and scaled,
+    so a running metric is `(1 - g) * running + g * chunk`.
     """
 
     gradient: np.ndarray
     diagonal: np.ndarray | None = None
     cross: np.ndarray | None = None
     matrices: np.ndarray | None = None
+    start_gradient: np.ndarray = field(default_factory=_nothing)
+    start_modulus: np.ndarray = field(default_factory=_nothing)
 
     def __add__(self, other: Statistics) -> Statistics:
-        def add(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
-            return None if a is None or b is None else a + b
+        def add(name: str) -> Any:
+            one, two = getattr(self, name), getattr(other, name)
+            return None if one is None or two is None else one + two
 
-        return Statistics(
-            self.gradient + other.gradient,
-            add(self.diagonal, other.diagonal),
-            add(self.cross, other.cross),
-            add(self.matrices, other.matrices),
-        )
+        return Statistics(**{part.name: add(part.name) for part in fields(self)})
+
+    def __mul__(self, factor: float) -> Statistics:
+        def scale(part: Any) -> Any:
+            return None if part is None else factor * part
+
+        return Statistics(**{part.name: scale(getattr(self, part.name)) for part in fields(self)})
+
+    __rmul__ = __mul__
+
+
+class Adding(Protocol):
+    """Adds up the statistics of stretches of time."""
+
+    def jobs(
+        self, signals: np.ndarray, B: np.ndarray, m: np.ndarray | None, order: np.ndarray, groups: np.ndarray
+    ) -> list[Callable[[], None]]:
+        """Jobs that add a stretch; they may run in any order, but before those of the next stretch."""
+        ...
+
+    def result(self) -> Statistics:
+        """The sums so far."""
+        ...
+
+
+class Statistic(Protocol):
+    """Which sums over time a method wants."""
+
+    def accumulator(self, layout: Layout) -> Adding:
+        """What adds them up, at zero."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sums:
+    """G and terms of M̃: none (`"gradient"`), M_kk (`"diagonal"`), M_0k too (`"quasi"`), or whole blocks (`"full"`)."""
+
+    terms: Terms
+
+    def accumulator(self, layout: Layout) -> Accumulator:
+        """The sums by symbols and chunks of time."""
+        return Accumulator(layout, self.terms)
 
 
 class Accumulator:

@@ -26,7 +26,10 @@ SMALL = 1024
 
 
 class WritingStatistics(NamedTuple):
-    """W, h_ii and h_0i of Section 2 (`eq:hessian`, without the damping), each (N + 1, A), row 0 the constant."""
+    """W, h_ii and h_0i of Section 2 (`eq:hessian`, without the damping), each (N + 1, A), row 0 the constant.
+
+    They can be added and scaled, so running averages are `(1 - g) * running + g * chunk`.
+    """
 
     gradient: np.ndarray
     diagonal: np.ndarray
@@ -34,6 +37,12 @@ class WritingStatistics(NamedTuple):
 
     def __add__(self, other: WritingStatistics) -> WritingStatistics:  # type: ignore[override]
         return WritingStatistics(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def __mul__(self, factor: float) -> WritingStatistics:  # type: ignore[override]
+        return WritingStatistics(*(factor * part for part in self))
+
+    def __rmul__(self, factor: float) -> WritingStatistics:  # type: ignore[override]
+        return self * factor
 
 
 def no_statistics(units: int, symbols: int) -> WritingStatistics:

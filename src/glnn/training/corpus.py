@@ -72,8 +72,10 @@ def stretch_length(units: int) -> int:
     return max(4096, min(16384, 1 << (22 - max(units, 1).bit_length() + 1)))
 
 
-def prepare(data: Encoded, length: int, weights: SequenceWeights = "length") -> Corpus:
+def prepare(data: Encoded, length: int, weights: SequenceWeights = "length", continues: bool = False) -> Corpus:
     """Cut the data into stretches of at most `length` positions.
+
+    With `continues`, the first sequence began earlier: the network goes on from the state that it was left in.
 
     Weights by `"length"` count every predicted position once. `"equal"` gives every sequence the same total, scaled so
     that all weights together still sum to the number of predicted positions.
@@ -82,7 +84,8 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length") -> 
     A = len(data.alphabet)
     counts = np.bincount(codes, minlength=A).astype(float)
     first = np.zeros(len(codes), bool)
-    first[data.starts[:-1]] = True
+    begun = data.starts[1:-1] if continues else data.starts[:-1]
+    first[begun] = True
     of_sequence = _weights(data, weights)
     ones, every = np.ones(min(length, len(codes))), np.arange(min(length, len(codes)), dtype=np.int32)
     stretches = []
@@ -90,7 +93,7 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length") -> 
         end = min(begin + length, len(codes))
         x, mask = codes[begin:end], data.mask[begin:end]
         n = end - begin
-        starting = np.flatnonzero((data.starts[:-1] >= begin) & (data.starts[:-1] < end))
+        starting = np.flatnonzero((begun >= begin) & (begun < end)) + continues
         if of_sequence is None:
             everywhere, start_weight = None, np.ones(len(starting))
         else:

@@ -20,7 +20,7 @@ from glnn.output import softmax
 from glnn.sequences import Encoded
 from glnn.training.budget import Clock
 from glnn.training.corpus import Corpus, stretch_length
-from glnn.training.engine import Derivatives, Engine, Forward
+from glnn.training.engine import Derivatives, Engine, Forward, Rewritten
 from glnn.training.records import StepInfo
 from glnn.training.settings import Settings
 from glnn.training.shards import ShardGroup, cut, deal, total
@@ -171,28 +171,33 @@ class ShardedEngine(Engine):
     def __init__(self, model: Model, corpus: Corpus, shards: Shards) -> None:
         super().__init__(model, corpus, memory=0)
         self._shards = shards
-        self._slots = count()
+        self._slots, self._trials = count(), count(1)
 
-    def forward(self, params: Params, reuse: Forward | None = None) -> Forward:
+    def forward(self, params: Params, reuse: Forward | None = None, state: np.ndarray | None = None) -> Forward:
         """Run every shard and add up its likelihood."""
+        if state is not None:
+            raise ValueError("shards begin their sequences from the start state: leave the state out")
         slot = reuse.slot if isinstance(reuse, ShardedForward) else next(self._slots)
         found = self._shards.ask("forward", slot, params)
         value = found.log_likelihood if np.isfinite(found.log_likelihood) else -np.inf
         return ShardedForward(params, None, np.empty((0, 0)), [], found.state, value, found.failure, slot=slot)
 
-    def rewrite(self, current: Forward, w: np.ndarray, method: TransitionMethod) -> float:
-        """The log-likelihood with other writing weights."""
-        value = float(self._shards.ask("rewrite", _slot(current), w, method.name))
-        return value if np.isfinite(value) else -np.inf
+    def rewrite(
+        self, current: Forward, w: np.ndarray, method: TransitionMethod, reuse: Rewritten | None = None
+    ) -> Rewritten:
+        """The log-likelihood with other writing weights; the evidence lies with the shards, under a number."""
+        trial = next(self._trials)
+        value = float(self._shards.ask("rewrite", _slot(current), w, method.name, trial))
+        return Rewritten(value if np.isfinite(value) else -np.inf, trial)
 
     def writing_statistics(self, current: Forward) -> softmax.WritingStatistics:
         """W, h_ii and h_0i of all shards."""
         found: softmax.WritingStatistics = self._shards.ask("writing", _slot(current))
         return found
 
-    def derivatives(self, current: Forward, method: TransitionMethod) -> Derivatives:
+    def derivatives(self, current: Forward, method: TransitionMethod, evidence: Any = None) -> Derivatives:
         """The statistics of the transitions of all shards."""
-        found: Derivatives = self._shards.ask("derivatives", _slot(current), current.params.w, method.name)
+        found: Derivatives = self._shards.ask("derivatives", _slot(current), current.params.w, method.name, evidence)
         return found
 
 
@@ -217,7 +222,7 @@ class ShardedTrainer(Trainer):
             try:
                 return super().step(clock)
             except WorkerLostError:
-                self._current = self._spare = None
+                self._forget_passes()
                 self._shards.restore()
         return super().step(clock)
 

@@ -8,7 +8,8 @@ of each stretch is, and they are computed again from there, to the same bits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -55,13 +56,40 @@ class Forward:
     """The statistics of w, where a pass had them at hand."""
 
 
+class Rewritten(NamedTuple):
+    """The data with other writing weights, and what the way back from there will want of the output."""
+
+    log_likelihood: float
+    evidence: Any
+    """For `Engine.derivatives` at these weights; None where it has to be computed again."""
+
+
 @dataclass(frozen=True)
 class Derivatives:
-    """The statistics of a backward pass, with B⁰ and m̃⁰ summed over the sequences."""
+    """The statistics of a backward pass."""
 
     statistics: Statistics
-    start_gradient: np.ndarray
-    start_modulus: np.ndarray
+    failure: NotFinite | None = None
+
+    @property
+    def start_gradient(self) -> np.ndarray:
+        """B⁰, summed over the sequences."""
+        return self.statistics.start_gradient
+
+    @property
+    def start_modulus(self) -> np.ndarray:
+        """m⁰, summed over the sequences."""
+        return self.statistics.start_modulus
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All that one pass over the data finds, forth and back, and the state after it."""
+
+    log_likelihood: float
+    writing: softmax.WritingStatistics
+    transition: Statistics
+    state: np.ndarray
     failure: NotFinite | None = None
 
 
@@ -85,19 +113,57 @@ class Engine:
         self.workers = workers or Workers()
         signals = model.signals
         self.layout = Layout(signals.ptr, signals.rows, corpus.alphabet_size, signals.symbols == "gate")
-        # A step holds two passes, the current one and its trial, and two terms of the output where it predicts.
-        numbers = 2 * (corpus.length * model.trace_width + corpus.predicted * model.units)
-        self._keep = numbers * self._dtype.itemsize <= memory
+        self._memory = memory
+        self._keep = self._fits(corpus)
         self._space = Workspace()
-        self._terms: _OutputTerms | None = None
 
-    def forward(self, params: Params, reuse: Forward | None = None) -> Forward:
-        """Run the network over the data and score it; the arrays of `reuse`, a pass no longer wanted, are taken."""
+    def on(self, corpus: Corpus) -> Engine:
+        """An engine for other data of the same alphabet: it shares everything, so the two take turns.
+
+        Nothing is allocated for it: an engine for each of many chunks costs as much as one.
+        """
+        other = copy(self)
+        other.corpus, other._keep = corpus, other._fits(corpus)
+        return other
+
+    def sweep(self, params: Params, method: TransitionMethod, state: np.ndarray | None = None) -> Sweep:
+        """One pass forth and back: likelihood, statistics of w and of the transitions, and the state after it.
+
+        `state` is the one before the data, for a corpus that continues another; derivatives stop there. Where numbers
+        stop being finite on the way, the failure is told and the statistics that it spoils are 0.
+        """
+        kept: list[np.ndarray | None] = [
+            self._array(f"sweep{k}", len(stretch.x), self.model.trace_width) if self._keep else None
+            for k, stretch in enumerate(self.corpus.stretches)
+        ]
+        current = self._forward(params, np.empty((len(kept), self.model.state_size)), kept, state)
+        if current.failure is not None:
+            nothing = softmax.no_statistics(self.model.units, params.w.shape[1])
+            return Sweep(-np.inf, nothing, self._no_sums(method), current.state, current.failure)
+        found, writing = self.derivatives(current, method), self.writing_statistics(current)
+        sums = found.statistics if found.failure is None else self._no_sums(method)
+        return Sweep(current.log_likelihood, writing, sums, current.state, found.failure)
+
+    def forward(self, params: Params, reuse: Forward | None = None, state: np.ndarray | None = None) -> Forward:
+        """Run the network over the data and score it; the arrays of `reuse`, a pass no longer wanted, are taken.
+
+        It begins from the start state, or from a given one where the corpus continues another.
+        """
+        if reuse is not None:
+            return self._forward(params, reuse.checkpoints, reuse.traces, state)
+        stretches = len(self.corpus.stretches)
+        return self._forward(params, np.empty((stretches, self.model.state_size)), [None] * stretches, state)
+
+    def _forward(
+        self, params: Params, checkpoints: np.ndarray, traces: list[np.ndarray | None], before: np.ndarray | None
+    ) -> Forward:
         model, stretches = self.model, self.corpus.stretches
+        if before is not None and stretches[0].first[0]:
+            raise ValueError(
+                "the data begin with a sequence of their own: prepare them with continues=True for a state"
+            )
         weights = model.weights(params.theta)
-        state = model.begin(params.V0)
-        checkpoints = np.empty((len(stretches), state.size)) if reuse is None else reuse.checkpoints
-        traces: list[np.ndarray | None] = [None] * len(stretches) if reuse is None else reuse.traces
+        state = model.begin(params.V0 if before is None else before)
         total, writing = 0.0, softmax.no_statistics(model.units, params.w.shape[1])
 
         def walked() -> Iterator[tuple[Stretch, np.ndarray, np.ndarray, Started[_Written]]]:
@@ -119,22 +185,23 @@ class Engine:
                 return Forward(params, weights, checkpoints, traces, state, -np.inf, failure)
         return Forward(params, weights, checkpoints, traces, state, total, writing=writing)
 
-    def rewrite(self, current: Forward, w: np.ndarray, method: TransitionMethod) -> float:
+    def rewrite(
+        self, current: Forward, w: np.ndarray, method: TransitionMethod, reuse: Rewritten | None = None
+    ) -> Rewritten:
         """The log-likelihood with other writing weights: the activities do not depend on them.
 
-        What the backward pass of `method` will want of the same outputs is kept, where activities are.
+        What the backward pass of `method` wants of the same outputs comes with it, where activities are kept: give it
+        to `derivatives` if these weights are taken. The arrays of `reuse`, a result of the same method that is no
+        longer wanted, are taken.
         """
-        self._terms = None
-        kept = []
-        total = 0.0
+        variance, total = _with_recursion(method), 0.0
+        kept: list[Evidence] | None = None if reuse is None else reuse.evidence
+        if self._keep and kept is None:
+            kept = [self._empty_evidence(stretch, variance) for stretch in self.corpus.stretches]
         for k, (stretch, trace) in enumerate(self.walk(current)):
-            name = str(k) if self._keep else ""
-            given, value = self._evidence(stretch, trace, w, method.modulus == "backpropagated", name)
+            _, value = self._evidence(stretch, trace, w, variance, kept[k] if kept else None)
             total += value
-            kept.append(given)
-        if self._keep:
-            self._terms = _OutputTerms(w, current.traces, method, kept)
-        return total if np.isfinite(total) else -np.inf
+        return Rewritten(total if np.isfinite(total) else -np.inf, kept)
 
     def walk(self, current: Forward, backwards: bool = False) -> Iterator[tuple[Stretch, np.ndarray]]:
         """Every stretch with its trace, kept or computed again (then valid until the next but one)."""
@@ -162,53 +229,53 @@ class Engine:
                 total = total + part
         return total
 
-    def derivatives(self, current: Forward, method: TransitionMethod) -> Derivatives:
-        """Backward pass: B, the method's modulus and the sums that it needs of them."""
+    def derivatives(self, current: Forward, method: TransitionMethod, evidence: Any = None) -> Derivatives:
+        """Backward pass: B, the method's modulus and the sums that it needs of them.
+
+        `evidence` is what `rewrite` gave for the writing weights of `current` and the same method, where there is such.
+        """
         model, weights = self.model, current.weights
         units, starts = model.inner_units, model.state_size
-        accumulator = self.layout.accumulator(method.terms)
+        accumulator, modulus = method.statistic.accumulator(self.layout), method.modulus
         carried_B, carried_m = np.zeros(starts), np.zeros(starts)
         start_gradient, start_modulus = np.zeros(starts), np.zeros(starts)
-        backpropagated = method.modulus == "backpropagated"
+        recursion = _with_recursion(method)
         failure: NotFinite | None = None
-        terms = self._terms if self._terms is not None and self._terms.belongs_to(current, method) else None
         adding: Started[None] | None = None
         for k, (stretch, trace) in enumerate(self.walk(current, backwards=True)):
-            if terms is not None:
-                given = terms.evidence[-1 - k]
+            if evidence is not None:
+                given = evidence[-1 - k]
+                if recursion and given.variance.shape != given.error.shape:
+                    raise ValueError(f"evidence for {method.name} has to come from a rewriting for {method.name}")
             else:
-                given, _ = self._evidence(stretch, trace, current.params.w, backpropagated)
+                given, _ = self._evidence(stretch, trace, current.params.w, recursion)
             n, begun = len(stretch.x), len(stretch.start_weight)
             # Two arrays in turn: the stretch before may still be added up.
             B, B_start = self._array(f"B{k % 2}", n, units), np.zeros((begun, starts))
             m, m_start = self._array(f"m{k % 2}", n, units), np.zeros((begun, starts))
-            if backpropagated:
+            if recursion:
                 of_B, of_m = Flow(carried_B, B, B_start), Flow(carried_m, m, m_start)
                 model.backward_with_modulus(weights, trace, given, of_B, of_m)
             else:
                 model.backward(weights, trace, given, carried_B, B, B_start)
             if failure is None:
                 failure = _born_backwards("the derivative B", stretch, B, B_start, carried_B)
-            if failure is None and backpropagated:
+            if failure is None and recursion:
                 failure = _born_backwards("the modulus m", stretch, m, m_start, carried_m)
-            if method.modulus == "outer":
-                np.square(B, out=m)
-                np.square(B_start, out=m_start)
-                if stretch.sequence_weight is not None:
-                    # B has its sequence's weight c already; the metric wants c B², not c² B².
-                    m /= stretch.sequence_weight[:, None]
-                    m_start /= stretch.start_weight[:, None]
-            modulus = None if method.modulus is None else m
+            if modulus is not None:
+                weighed = stretch.sequence_weight is not None
+                modulus.fill(B, stretch.sequence_weight, m)
+                modulus.fill(B_start, stretch.start_weight if weighed else None, m_start)
+                start_modulus += m_start.sum(axis=0)
+            start_gradient += B_start.sum(axis=0)
             if adding is not None:
                 adding.results()
-            jobs = accumulator.jobs(model.incoming(trace), B, modulus, stretch.order, stretch.groups)
-            adding = self.workers.start(jobs)
-            start_gradient += B_start.sum(axis=0)
-            if method.modulus is not None:
-                start_modulus += m_start.sum(axis=0)
+            signals, weights_in_time = model.incoming(trace), None if modulus is None else m
+            adding = self.workers.start(accumulator.jobs(signals, B, weights_in_time, stretch.order, stretch.groups))
         if adding is not None:
             adding.results()
-        return Derivatives(accumulator.result(), start_gradient, start_modulus, failure)
+        sums = replace(accumulator.result(), start_gradient=start_gradient, start_modulus=start_modulus)
+        return Derivatives(sums, failure)
 
     def log_likelihoods(self, params: Params, state: np.ndarray | None = None) -> np.ndarray:
         """log π_t(x_t) at every predicted position, from the start or from a given state."""
@@ -232,6 +299,18 @@ class Engine:
                 yield self.workers.start(jobs)
 
         return np.concatenate([part for started in one_behind(walked()) for part in started.results()])
+
+    def _no_sums(self, method: TransitionMethod) -> Statistics:
+        """The statistics of no data."""
+        nothing = np.zeros(self.model.state_size)
+        return replace(
+            method.statistic.accumulator(self.layout).result(), start_gradient=nothing, start_modulus=nothing
+        )
+
+    def _fits(self, corpus: Corpus) -> bool:
+        """Whether activities can be kept: a step holds two passes, its trial's too, and two terms of the output."""
+        numbers = 2 * (corpus.length * self.model.trace_width + corpus.predicted * self.model.units)
+        return numbers * self._dtype.itemsize <= self._memory
 
     def _trace_for(self, stretch: Stretch, k: int) -> np.ndarray:
         if self._keep:
@@ -257,13 +336,22 @@ class Engine:
             for a, y, weight in self._parts(stretch, trace)
         ]
 
+    def _empty_evidence(self, stretch: Stretch, with_variance: bool) -> Evidence:
+        """Arrays for the output's terms that stay valid."""
+        shape = len(stretch.predicted), self.model.units
+        error, variance = (np.empty(size, self._dtype) for size in (shape, shape if with_variance else (0, 0)))
+        return Evidence(stretch.x, stretch.first, stretch.predicted, error, variance)
+
     def _evidence(
-        self, stretch: Stretch, trace: np.ndarray, w: np.ndarray, with_variance: bool, name: str = ""
+        self, stretch: Stretch, trace: np.ndarray, w: np.ndarray, with_variance: bool, into: Evidence | None = None
     ) -> tuple[Evidence, float]:
-        """The output's terms for the backward pass, in arrays of the given name, and the log-likelihood."""
-        n = len(stretch.predicted)
-        error = self._array("error" + name, n, self.model.units)
-        variance = self._array("variance" + name, *((n, self.model.units) if with_variance else (0, 0)))
+        """The output's terms for the backward pass, in the arrays of `into` if given, and the log-likelihood."""
+        n, units = len(stretch.predicted), self.model.units
+        if into is None:
+            error = self._array("error", n, units)
+            variance = self._array("variance", *((n, units) if with_variance else (0, 0)))
+        else:
+            error, variance = into.error, into.variance
         jobs: list[Callable[[], float]] = []
         for k, (a, y, weight) in enumerate(self._parts(stretch, trace)):
             rows = slice(k * _ROWS_PER_JOB, (k + 1) * _ROWS_PER_JOB)
@@ -277,17 +365,9 @@ class Engine:
         return Evidence(stretch.x, stretch.first, stretch.predicted, error, variance), total
 
 
-class _OutputTerms(NamedTuple):
-    """The output's terms at certain writing weights and activities, for one method."""
-
-    w: np.ndarray
-    traces: list[np.ndarray | None]
-    method: TransitionMethod
-    evidence: list[Evidence]
-
-    def belongs_to(self, current: Forward, method: TransitionMethod) -> bool:
-        """Whether they were computed at the parameters of this very pass."""
-        return self.w is current.params.w and self.traces is current.traces and self.method is method
+def _with_recursion(method: TransitionMethod) -> bool:
+    """Whether the modulus runs back through the network beside B, from the variance of the output."""
+    return method.modulus is not None and method.modulus.recursion
 
 
 def _born_forwards(stretch: Stretch, trace: np.ndarray, state: np.ndarray) -> NotFinite:

@@ -1,4 +1,4 @@
-"""Learning-rate control (Section 2): a step that lowers the likelihood is cancelled, its rate halved, and tried again.
+"""Ways to accept a proposal. The paper's (Section 2): a step that lowers the likelihood is halved and tried again.
 
 The direction is kept: only the trial is computed anew. A success multiplies the rate by 1.1.
 """
@@ -6,7 +6,7 @@ The direction is kept: only the trial is computed anew. A success multiplies the
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,31 @@ class Outcome(NamedTuple):
     used: float
     """The rate of the accepted step, 0 when none was."""
     rejected: int
+
+
+class Acceptance(Protocol):
+    """One way to decide how far to go along a proposed direction.
+
+    `attempt(rate)` gives the log-likelihood there and anything that goes with it. Returned are how it ended, the
+    log-likelihood reached, and what went with the accepted trial; None when nothing was accepted. When something is,
+    it must be the last attempt: earlier ones have given their arrays away.
+    """
+
+    def __call__(
+        self, rate: float, log_likelihood: float, attempt: Callable[[float], tuple[float, Trial]]
+    ) -> tuple[Outcome, float, Trial | None]:
+        """Search from `rate` on, where `log_likelihood` is that of standing still."""
+        ...
+
+
+def always(
+    rate: float, log_likelihood: float, attempt: Callable[[float], tuple[float, Trial]]
+) -> tuple[Outcome, float, Trial | None]:
+    """Take the step at its rate, better or not, and keep the rate; only a trial that is not finite is left out."""
+    value, trial = attempt(rate)
+    if value > -np.inf:
+        return Outcome(rate, rate, 0), value, trial
+    return Outcome(rate, 0.0, 1), log_likelihood, None
 
 
 def climb(

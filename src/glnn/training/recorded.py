@@ -52,7 +52,7 @@ class RecordedTrainer(Trainer):
             progress.writing_rate, progress.transition_rate = recorded.writing_rate, recorded.transition_rate
             progress.coherence = recorded.coherence
             self.generator.bit_generator.state = recorded.generator
-            self._current = self._spare = None
+            self._forget_passes()
         clock.__init__(info.seconds)  # type: ignore[misc]
         return info
 

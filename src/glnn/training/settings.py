@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
+from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, TransitionMethod, coherent
 from glnn.training.corpus import SequenceWeights
 from glnn.training.engine import DEFAULT_MEMORY, Precision
 
@@ -21,7 +21,7 @@ class Settings:
     sequence_weights: SequenceWeights = "length"
     patience: int | None = None
     validate_every: int = 1
-    """Validation data are scored at the first step and then at every so-manieth."""
+    """Validation data are scored at the first step and then again after so many."""
     threads: int = 1
     memory: int = DEFAULT_MEMORY
     precision: Precision = "float64"
@@ -51,3 +51,9 @@ class Settings:
                 raise ValueError(f"coherence compares effects with a metric, and {self.metric!r} is none: leave it out")
             if self.precision != "float64":
                 raise ValueError("coherence is measured by small differences: it needs precision='float64'")
+
+    @property
+    def transition_method(self) -> TransitionMethod:
+        """The training method of the transitions, with steps shortened if that is asked for."""
+        method = TRANSITION_METHODS[self.metric]
+        return method if self.coherence is None else coherent(method, self.coherence)

@@ -19,7 +19,7 @@ from glnn.models import Model, Params
 from glnn.output import softmax
 from glnn.sequences import Encoded
 from glnn.training.corpus import prepare, stretch_length
-from glnn.training.engine import Derivatives, Engine, Forward, NotFinite
+from glnn.training.engine import Derivatives, Engine, Forward, NotFinite, Rewritten
 from glnn.training.parallel import single_threaded_blas
 
 Node = tuple[int, int]
@@ -47,7 +47,7 @@ class Shard:
         self._begin = begin
         self._engine = Engine(model, prepare(data, stretch_length(model.units)), **options)
         self._passes: dict[int, Forward] = {}
-        self._w = np.empty((0, 0))
+        self._trial, self._rewritten = 0, Rewritten(-np.inf, None)
 
     def forward(self, slot: int, params: Params) -> Scored:
         """A forward pass, kept under the number `slot` in place of what was there."""
@@ -61,18 +61,18 @@ class Shard:
         """The statistics of w of a pass."""
         return self._engine.writing_statistics(self._passes[slot])
 
-    def rewrite(self, slot: int, w: np.ndarray, method: str) -> float:
-        """The log-likelihood of a pass with other writing weights."""
-        self._w = w
-        return self._engine.rewrite(self._passes[slot], w, TRANSITION_METHODS[method])
+    def rewrite(self, slot: int, w: np.ndarray, method: str, trial: int) -> float:
+        """The log-likelihood of a pass with other writing weights; the evidence is kept under the trial's number."""
+        self._trial = trial
+        self._rewritten = self._engine.rewrite(self._passes[slot], w, TRANSITION_METHODS[method], self._rewritten)
+        return self._rewritten.log_likelihood
 
-    def derivatives(self, slot: int, w: np.ndarray, method: str) -> Derivatives:
-        """The backward pass behind a forward pass, at writing weights that were accepted since."""
+    def derivatives(self, slot: int, w: np.ndarray, method: str, trial: int | None) -> Derivatives:
+        """The backward pass of a forward pass, at the writing weights of a trial, or None where none was accepted."""
         current = self._passes[slot]
-        # The engine knows terms that it has kept by the very array; here arrays travel, and are known by their numbers.
-        w = next((known for known in (self._w, current.params.w) if np.array_equal(known, w)), w)
         self._passes[slot] = current = replace(current, params=current.params.replace(w=w), writing=None)
-        found = self._engine.derivatives(current, TRANSITION_METHODS[method])
+        evidence = self._rewritten.evidence if trial == self._trial else None
+        found = self._engine.derivatives(current, TRANSITION_METHODS[method], evidence)
         return replace(found, failure=self._moved(found.failure))
 
     def _moved(self, failure: NotFinite | None) -> NotFinite | None:
@@ -157,9 +157,4 @@ def added(left: Any, right: Any) -> Any:
     """What two neighbours found, added; of failures on the way back the later in time came first."""
     if not isinstance(left, Derivatives):
         return left + right
-    return Derivatives(
-        left.statistics + right.statistics,
-        left.start_gradient + right.start_gradient,
-        left.start_modulus + right.start_modulus,
-        right.failure or left.failure,
-    )
+    return Derivatives(left.statistics + right.statistics, right.failure or left.failure)

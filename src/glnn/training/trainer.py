@@ -1,7 +1,7 @@
 """The training loop of Section 2: a step of the writing weights, a step of the transitions and start values, again.
 
-Each group has its own rate and its own direction; every accepted step raises the likelihood of the training data (or of
-the batch it was made on). The parameters with the best validation score are kept.
+A step is a proposal (`proposals.py`), its acceptance (`learning_rate.py`) and a record (`records.py`). Each group has
+its own rate and its own direction. The parameters with the best validation score are kept.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, Scales, hessian_damping
+from glnn.metrics import WRITING_METHODS
 from glnn.models import Model, Params
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, parse_budget
-from glnn.training.coherence import Step, coherence, shortened
 from glnn.training.corpus import Corpus, prepare, stretch_length
-from glnn.training.engine import Engine, Forward
-from glnn.training.learning_rate import climb
+from glnn.training.engine import Engine, Forward, Rewritten
+from glnn.training.learning_rate import Acceptance, Outcome, climb
 from glnn.training.parallel import Workers, single_threaded_blas
-from glnn.training.records import Progress, StepInfo
+from glnn.training.proposals import MetricProposer, Proposer, TransitionProposal, WritingProposal
+from glnn.training.records import Progress, StepInfo, Update, step_info
 from glnn.training.settings import Settings
 from glnn.training.validation import Validation
 
@@ -29,7 +29,11 @@ Callback = Callable[[StepInfo, "Trainer"], Any]
 
 
 class Trainer:
-    """Trains one network on one set of sequences."""
+    """Trains one network on one set of sequences.
+
+    `proposer` and `accept` can be exchanged; with the paper's acceptance, `climb`, every accepted step raises the
+    likelihood of the training data (or of the batch it was made on).
+    """
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class Trainer:
         validation: Validation | None = None,
         random_state: int | np.random.Generator = 0,
         progress: Progress | None = None,
+        accept: Acceptance = climb,
     ) -> None:
         self.model, self.data, self.settings = model, data, settings or Settings()
         self.validation = validation
@@ -52,10 +57,12 @@ class Trainer:
         self._whole = self._prepare(data)
         self._current: Forward | None = None
         self._spare: Forward | None = None
+        self._rewritten: Rewritten | None = None
         self._batched = self.settings.batch_size is not None and self.settings.batch_size < len(data)
         self._engine = self._engine_for(self._whole)
-        self._method = TRANSITION_METHODS[self.settings.metric]
-        self._writing_direction = WRITING_METHODS[self.settings.output_metric]
+        self.accept = accept
+        method, writing = self.settings.transition_method, WRITING_METHODS[self.settings.output_metric]
+        self.proposer: Proposer = MetricProposer(method, writing, self.settings.damping)
 
     @property
     def corpus(self) -> Corpus:
@@ -80,7 +87,7 @@ class Trainer:
                 except KeyboardInterrupt:
                     progress.reason = "interrupted"
                     # The arrays of a step that was broken off may be half written.
-                    self._current = self._spare = None
+                    self._forget_passes()
                     break
                 patience = self.settings.patience
                 if info.log_likelihood == -np.inf and not self._batched:
@@ -95,63 +102,29 @@ class Trainer:
     # What overflows is caught and told in the step's record.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def step(self, clock: Clock | None = None) -> StepInfo:
-        """One update of the writing weights and one of the transitions; `progress` changes only when both are done."""
+        """One update of the writing weights and one of the transitions: each is proposed, accepted or not, recorded.
+
+        `progress` changes only when both are done.
+        """
         clock = clock or Clock(self.progress.seconds)
-        progress, notes = self.progress, []
+        progress = self.progress
         current = self._begin_step()
-        if current.failure:
-            notes.append(str(current.failure))
-        current, writing, writing_size = self._writing_step(current)
-        derivatives = self._engine.derivatives(current, self._method)
-        corpus = self._engine.corpus
-        scales = Scales(self.settings.damping, corpus.frequencies, corpus.length)
-        direction = self._method.direction(derivatives.statistics, self._engine.layout, scales)
-        if derivatives.failure:
-            notes.append(str(derivatives.failure))
-        start_step = derivatives.start_gradient
-        if self._method.invariant:
-            start_step = _divide(start_step, derivatives.start_modulus + self.settings.damping)
-        start_step = np.where(np.isfinite(start_step), start_step, 0.0)
-        step = Step(np.where(np.isfinite(direction.step), direction.step, 0.0), start_step)
-        quotients = progress.coherence
-        if self.settings.coherence is not None:
-            due = progress.step % self.settings.coherence == 0
-            if quotients is None or due or len(quotients) != self._engine.layout.units + 1:
-                # No step becomes longer than the metric has it.
-                quotients = np.maximum(1.0, coherence(self._engine, current.params, derivatives, step))
-            step = shortened(step, quotients, self._engine.layout)
-        current, transition, transition_size = self._transition_step(current, *step, notes)
+        notes = [] if current.failure is None else [str(current.failure)]
+        writing = self.proposer.writing(self._engine, current)
+        current, evidence, of_writing = self._try_writing(current, writing)
+        transition = self.proposer.transition(self._engine, current, evidence, progress)
+        notes += transition.notes
+        current, of_transition = self._try_transition(current, transition, notes)
         self._current = current
-        passes = progress.passes + (writing.used > 0) + (transition.used > 0)
         seconds = clock.seconds
         with clock.paused():
             score = self._score(current)
-            info = StepInfo(
-                step=progress.step + 1,
-                log_likelihood=current.log_likelihood,
-                validation=score if self.validation is not None else None,
-                writing_rate=writing.used,
-                transition_rate=transition.used,
-                writing_rejected=writing.rejected,
-                transition_rejected=transition.rejected,
-                writing_size=writing_size,
-                transition_size=transition_size,
-                conditioning=direction.conditioning,
-                retries=direction.retries,
-                quasi_diagonal=direction.quasi_diagonal,
-                resting=direction.resting,
-                passes=passes,
-                seconds=seconds,
-                coherence=1.0 if quotients is None else float(quotients.max()),
-                notes=tuple(notes),
-            )
-            self.progress = progress
-            progress.params, progress.step, progress.passes = current.params, info.step, passes
-            progress.writing_rate, progress.transition_rate = writing.rate, transition.rate
-            progress.seconds = seconds
+            updates = Update(of_writing, writing.size), Update(of_transition, transition.size)
+            info = step_info(progress, current.log_likelihood, updates, transition.found, seconds, notes)
+            if self.validation is not None:
+                info = replace(info, validation=score)
             progress.generator = self.generator.bit_generator.state
-            progress.coherence = quotients
-            progress.history.append(info)
+            progress.take(info, current.params, of_writing.rate, of_transition.rate, transition.found.remembered)
             if self._is_best(score, info.step):
                 progress.best = current.params
         return info
@@ -159,57 +132,57 @@ class Trainer:
     def _engine_for(self, corpus: Corpus) -> Engine:
         return Engine(self.model, corpus, self.workers, self.settings.memory, self.settings.precision)
 
+    def _forget_passes(self) -> None:
+        """Passes at hand, and arrays that are kept to be used again: they belong to other data, or are half written."""
+        self._current = self._spare = self._rewritten = None
+
     def _begin_step(self) -> Forward:
         """The forward pass at the current parameters, on a new batch when there are batches."""
         if self._batched:
             chosen = np.sort(self.generator.permutation(len(self.data))[: self.settings.batch_size])
             corpus = self._prepare(self.data.select(chosen))
             self._engine = self._engine_for(corpus)
-            self._current = self._spare = None
+            self._forget_passes()
         if self._current is None:
             self._current = self._engine.forward(self.progress.params)
         return self._current
 
-    def _writing_step(self, current: Forward) -> tuple[Forward, Any, float]:
-        statistics = self._engine.writing_statistics(current)
-        damping = hessian_damping(self._engine.corpus.counts)
-        direction = self._writing_direction(*statistics, damping)
-        direction = np.where(np.isfinite(direction), direction, 0.0)
-        w = current.params.w
+    def _try_writing(self, current: Forward, proposal: WritingProposal) -> tuple[Forward, Any, Outcome]:
+        """The pass with the accepted writing weights, and what the way back wants of its output, if that is at hand."""
+        spare = self._rewritten
 
-        def attempt(rate: float) -> tuple[float, np.ndarray]:
-            trial = w + rate * direction
-            return self._engine.rewrite(current, trial, self._method), trial
+        def attempt(rate: float) -> tuple[float, Params]:
+            nonlocal spare
+            params = proposal.at(rate, current.params)
+            spare = self._engine.rewrite(current, params.w, self.proposer.method, spare)
+            return spare.log_likelihood, params
 
-        outcome, value, accepted = climb(self.progress.writing_rate, current.log_likelihood, attempt)
-        if accepted is not None:
-            current = replace(current, params=current.params.replace(w=accepted), log_likelihood=value, writing=None)
-        return current, outcome, outcome.used * float(np.linalg.norm(direction))
+        outcome, value, accepted = self.accept(self.progress.writing_rate, current.log_likelihood, attempt)
+        # Its arrays serve again at the next step; in this one they hold the evidence of the last trial.
+        self._rewritten = spare
+        if accepted is None or spare is None:
+            return current, None, outcome
+        return replace(current, params=accepted, log_likelihood=value, writing=None), spare.evidence, outcome
 
-    def _transition_step(
-        self, current: Forward, step: np.ndarray, start_step: np.ndarray, notes: list[str]
-    ) -> tuple[Forward, Any, float]:
-        params = current.params
+    def _try_transition(
+        self, current: Forward, proposal: TransitionProposal, notes: list[str]
+    ) -> tuple[Forward, Outcome]:
+        """The pass at the accepted transitions and start values; notes tell of trials that failed."""
         spare = self._spare
 
         def attempt(rate: float) -> tuple[float, Forward]:
             nonlocal spare
-            trial = params.replace(theta=params.theta + rate * step, V0=params.V0 + rate * start_step)
-            spare = self._engine.forward(trial, reuse=spare)
+            spare = self._engine.forward(proposal.at(rate, current.params), reuse=spare)
             if spare.failure is not None and len(notes) < 4:
                 notes.append(f"trial at rate {rate:g}: {spare.failure}")
             return spare.log_likelihood, spare
 
-        outcome, _, accepted = climb(self.progress.transition_rate, current.log_likelihood, attempt)
+        outcome, _, accepted = self.accept(self.progress.transition_rate, current.log_likelihood, attempt)
         if accepted is None:
             self._spare = spare
-        else:
-            self._spare, current = current, accepted
-        return (
-            current,
-            outcome,
-            outcome.used * float(np.hypot(np.linalg.norm(step), np.linalg.norm(start_step))),
-        )
+            return current, outcome
+        self._spare = current
+        return accepted, outcome
 
     def _is_best(self, score: float | None, step: int) -> bool:
         """Note the score of a step; whether its parameters are to be kept."""
@@ -238,8 +211,3 @@ class Trainer:
 
     def _prepare(self, data: Encoded) -> Corpus:
         return prepare(data, stretch_length(self.model.units), self.settings.sequence_weights)
-
-
-def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Quotients, 0 where the denominator is 0."""
-    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
