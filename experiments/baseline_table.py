@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from glnn.baselines.ctw import ContextTreeSettings, fit_context_tree
 from glnn.baselines.hmm import EMStep, fit_hmm, initial_hmm
+from glnn.contexts.tree import ContextTreeSettings, fit_context_tree
 from glnn.predictors import bits
 from glnn.sequences import Alphabet, Encoded, encode
 from glnn.sources import Insertions, Sample, Source, get
@@ -85,7 +85,7 @@ def samples(source: str, pair: int) -> tuple[Sample, Sample]:
 def context_tree(run: dict[str, Any], train: Sample, valid: Sample) -> dict[str, Any]:
     """The cost of valid after train, the trees learning on."""
     alphabet = BYTES if run["symbols"] == "bytes" else SOURCES[run["source"]].alphabet
-    settings = ContextTreeSettings(
+    settings = ContextTreeSettings.paper(
         depth=run["depth"],
         decomposition="balanced" if run["symbols"] == "bytes" else run["symbols"],
         estimator=run["estimator"],

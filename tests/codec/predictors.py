@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from glnn.baselines.ctw import ContextTreeSettings, fit_context_tree
 from glnn.baselines.hmm import HiddenMarkovModel, initial_hmm
+from glnn.contexts.tree import ContextTreeSettings, fit_context_tree
 from glnn.models import GLNN, GNN, LSTM, RNN, Params
 from glnn.network import random_graph
 from glnn.predictors import Predictor, StepwisePredictor

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from glnn.baselines import hmm_coding
-from glnn.baselines.ctw import ContextTreeSettings, fit_context_tree
+from glnn.contexts.tree import ContextTreeSettings, fit_context_tree
 from glnn.baselines.hmm import HiddenMarkovModel, initial_hmm
 from glnn.codec import compress, decompress, encoded_bits
 from glnn.codec.steps import StateSteps, Steps, escape_of, steps_of
@@ -123,7 +123,8 @@ def test_trees_grow_and_fill_up_alike_on_both_sides(most: int, estimator: Any) -
     generator = np.random.default_rng(1)
     text = "".join(generator.choice(list(LETTERS), 1500)) + "abcabcab" * 100
     data = encode(text, Alphabet(LETTERS))
-    trees = fit_context_tree(encode(text[:200], data.alphabet), ContextTreeSettings(6, "huffman", estimator, most))
+    settings = ContextTreeSettings(6, estimator=estimator, max_nodes=most)
+    trees = fit_context_tree(encode(text[:200], data.alphabet), settings)
     for model in (trees, trees.continuing(), trees.with_learning("frozen")):
         blob = compress(model, text)
         assert decompress(model, blob) == text

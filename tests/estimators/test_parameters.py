@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glnn.baselines.ctw import ContextTreeSettings
+from glnn.contexts.tree import ContextTreeSettings
 from glnn.estimators import GLNN, HMM, LSTM, ContextTree, SequenceModel
 from glnn.estimators.parameters import choice, flag, integer, number, seed
 from glnn.sequences import InputError
@@ -109,4 +109,4 @@ def test_every_model_looks_at_end_and_unknown(name: str) -> None:
 def test_a_context_tree_has_the_defaults_of_the_baseline() -> None:
     ours, baseline = ContextTree(), ContextTreeSettings()
     assert ours._settings() == baseline
-    assert baseline.depth == 16
+    assert baseline.depth == 24

@@ -1,16 +1,25 @@
-"""Context tree weighting as an estimator: one pass over the data, nothing to tune but the depth."""
+"""Context trees as an estimator: one pass over the data, nothing to tune."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
 
 from glnn import predictors
-from glnn.baselines.ctw import ContextTreeSettings, ContextTreeWeighting, ReadProgress, fit_context_tree
-from glnn.baselines.ctw_kernels import EMPTY, NODE
+from glnn.contexts.tree import (
+    DECOMPOSITIONS,
+    ESTIMATORS,
+    WEIGHTINGS,
+    ContextTreeSettings,
+    ContextTreeWeighting,
+    ReadProgress,
+    fit_context_tree,
+)
+from glnn.contexts.tree_kernels import EMPTY, NODE
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import choice, integer, number
 from glnn.progress import Display
@@ -27,13 +36,19 @@ _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "lea
 
 
 class ContextTree(SequenceModel):
-    """Context tree weighting: the mixture of all trees of contexts up to a depth, learned by reading once.
+    """A tree of contexts of every length up to a depth, weighted by what each was worth, learned by reading once.
 
-    depth: the longest context, in symbols; deeper than 16 was nowhere better.
+    depth: the longest context, in symbols.
+    weighting: "switching" lets the best length of a context change while reading (context tree switching); "mixture" is
+    the exact mixture of all trees, context tree weighting. `ContextTree(depth=16, weighting="mixture", prior=0.5,
+    first_ratio=1.0)` is the paper's.
     decomposition, estimator: how a symbol becomes bits ("huffman" or "balanced") and how a bit is estimated ("kt" or
     "zero_redundancy").
-    max_nodes: bound on the memory, some 40 bytes each.
-    weight_limit, count_limit: bounds (in bits, in symbols) on the evidence that is gathered, so that it can change.
+    prior: how often each bit is thought to have occurred before, in every context, for "kt".
+    switching: the share that changes sides at the first visit of a context; it falls as one over their number.
+    first_ratio: what a new context weighs beside longer ones.
+    max_nodes: bound on the memory, some 50 bytes each; a warning says when they are used up.
+    weight_limit, count_limit: bounds (in bits, for "mixture"; in symbols) on the evidence that is gathered.
     learning: "online" goes on learning from what is scored, as in the paper; "frozen" does not, so that every sequence
     is scored alike; "auto" is online after one sequence and frozen after several.
     end, unknown, alphabet, verbose: as in the networks.
@@ -46,8 +61,12 @@ class ContextTree(SequenceModel):
         self,
         depth: int = _DEFAULTS.depth,
         *,
+        weighting: str = _DEFAULTS.weighting,
         decomposition: str = _DEFAULTS.decomposition,
         estimator: str = _DEFAULTS.estimator,
+        prior: float = _DEFAULTS.prior,
+        switching: float = _DEFAULTS.switching,
+        first_ratio: float = _DEFAULTS.first_ratio,
         max_nodes: int = _DEFAULTS.max_nodes,
         weight_limit: float = _DEFAULTS.weight_limit,
         count_limit: int = _DEFAULTS.count_limit,
@@ -58,8 +77,12 @@ class ContextTree(SequenceModel):
         verbose: int = 1,
     ) -> None:
         self.depth = depth
+        self.weighting = weighting
         self.decomposition = decomposition
         self.estimator = estimator
+        self.prior = prior
+        self.switching = switching
+        self.first_ratio = first_ratio
         self.max_nodes = max_nodes
         self.weight_limit = weight_limit
         self.count_limit = count_limit
@@ -104,6 +127,12 @@ class ContextTree(SequenceModel):
             trees = fit_context_tree(given.data, settings, look)
         finally:
             display.close()
+        if trees.full:
+            warnings.warn(
+                f"the {settings.max_nodes:,} nodes of max_nodes are used up: contexts that come after that are not "
+                "learned; give a larger max_nodes, some 50 bytes each, or a smaller depth",
+                stacklevel=2,
+            )
         self.alphabet_, self.learning_ = given.alphabet, learning
         self.steps_ = self.passes_ = 1
         self.seconds_, self.stopped_ = clock.seconds, stopped
@@ -129,23 +158,35 @@ class ContextTree(SequenceModel):
                 raise InputError(f"{name} is {getattr(self, name)}: give at most {_LARGEST:,}")
         return ContextTreeSettings(
             depth=integer("depth", self.depth, 0),
-            decomposition=choice("decomposition", self.decomposition, ("huffman", "balanced")),  # type: ignore[arg-type]
-            estimator=choice("estimator", self.estimator, ("kt", "zero_redundancy")),  # type: ignore[arg-type]
+            decomposition=choice("decomposition", self.decomposition, DECOMPOSITIONS),  # type: ignore[arg-type]
+            estimator=choice("estimator", self.estimator, ESTIMATORS),  # type: ignore[arg-type]
+            weighting=choice("weighting", self.weighting, WEIGHTINGS),  # type: ignore[arg-type]
+            prior=number("prior", self.prior, 1e-9, 1e6),
+            switching=number("switching", self.switching, 1e-9, 0.5),
+            first_ratio=number("first_ratio", self.first_ratio, 1e-9, 1e6),
             max_nodes=integer("max_nodes", self.max_nodes, 1),
             weight_limit=math.inf if limit == math.inf else number("weight_limit", limit, 0.0, 1024.0),
             count_limit=integer("count_limit", self.count_limit, 1),
         )
 
     def _use(self, trees: ContextTreeWeighting, escape: float | None) -> None:
-        self.n_parameters_ = int(trees.forest.used[0])
+        self.n_parameters_ = trees.nodes
         self._predict_with(trees.with_learning(self.learning_), escape)  # type: ignore[arg-type]
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return self._without_escape().arrays(), {name: getattr(self, name) for name in _RECORD}
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
-        known, settings = Reader(self.alphabet_).known, self._settings()
-        _check(arrays, len(known), settings.depth)
+        known = Reader(self.alphabet_).known
+        if "history" not in arrays:
+            # A file of the first version, which knew the paper's trees only.
+            self.weighting, self.prior, self.first_ratio = "mixture", 0.5, 1.0
+        settings = self._settings()
+        _check_decomposition(arrays["children"], len(known))
+        if "history" in arrays:
+            _check_history(arrays["history"], len(known))
+        else:
+            _check_nodes(arrays, len(known), settings.depth)
         for name in _RECORD:
             setattr(self, name, fitted[name])
         choice("learning_", self.learning_, ("online", "frozen"))
@@ -153,18 +194,35 @@ class ContextTree(SequenceModel):
         return self
 
 
-def _check(arrays: dict[str, np.ndarray], alphabet_size: int, depth: int) -> None:
+def _check_decomposition(children: np.ndarray, alphabet_size: int) -> None:
     """Refuse arrays that would lead the compiled loops outside of them."""
-    children, tail, roots = arrays["children"], arrays["tail"], alphabet_size - 1
-    names = NODE.names or ()
-    for name, array in (("children", children), ("tail", tail)):
-        if array.dtype.kind != "i":
-            raise ModelFileError(f"{name} holds numbers of type {array.dtype}, not whole ones")
+    roots = alphabet_size - 1
+    if children.dtype.kind != "i":
+        raise ModelFileError(f"children holds numbers of type {children.dtype}, not whole ones")
     whole = [*range(1, roots), *range(-alphabet_size, 0)]
     if children.shape != (roots, 2) or sorted(children.ravel().tolist()) != sorted(whole):
         raise ModelFileError(f"the decomposition is no tree over the {alphabet_size} symbols")
     if ((children >= 0) & (children <= np.arange(roots)[:, None])).any():
         raise ModelFileError("the decomposition's branchings are out of order")
+
+
+def _check_history(history: np.ndarray, alphabet_size: int) -> None:
+    """The symbols read, with the code A before each sequence."""
+    if history.dtype.kind != "u" or history.ndim != 1 or history.size < 2:
+        raise ModelFileError(f"the history has type {history.dtype} and shape {history.shape}: no list of codes")
+    if history.max() > alphabet_size or history[0] != alphabet_size or history[-1] == alphabet_size:
+        raise ModelFileError(f"the history does not fit an alphabet of {alphabet_size} symbols")
+    padding = history == alphabet_size
+    if (padding[1:] & padding[:-1]).any():
+        raise ModelFileError("the history holds empty sequences")
+
+
+def _check_nodes(arrays: dict[str, np.ndarray], alphabet_size: int, depth: int) -> None:
+    """The nodes themselves, in files of the first version."""
+    tail, roots = arrays["tail"], alphabet_size - 1
+    names = [name for name in NODE.names or () if name != "text"]
+    if tail.dtype.kind != "i":
+        raise ModelFileError(f"tail holds numbers of type {tail.dtype}, not whole ones")
     if tail.shape != (depth,) or (tail.size and not 0 <= tail.min() <= tail.max() <= alphabet_size):
         raise ModelFileError(f"the last context does not fit a depth of {depth}")
     nodes = {len(arrays[name]) for name in names}

@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from glnn.baselines.compressors import added_bits
-from glnn.baselines.ctw import ContextTreeSettings, fit_context_tree
 from glnn.baselines.hmm import EMStep, fit_hmm, initial_hmm
+from glnn.contexts.tree import ContextTreeSettings, fit_context_tree
 from glnn.predictors import bits
 from glnn.reproduction.running import POINTS, Sequences, finite, thinned
 from glnn.reproduction.settings import Setting
@@ -20,7 +20,7 @@ from glnn.sequences import encode
 from glnn.training.budget import parse_budget
 
 # Enough for the exact mixture over all trees of that depth.
-_TREE = ContextTreeSettings(depth=16, max_nodes=10_000_000)
+_TREE = ContextTreeSettings.paper(depth=16)
 _MOST_STEPS = 10**6
 
 

@@ -1,4 +1,4 @@
-"""Context tree weighting against the sum over all trees, against plain log-domain code, and the paper's figures."""
+"""Context trees against the sum over all trees and all ways to switch, against plain code, and the paper's figures."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from naive import context_tree
 
-from glnn.baselines import ctw, ctw_kernels
-from glnn.baselines.ctw import ContextTreeSettings, ContextTreeWeighting, fit_context_tree
-from glnn.baselines.decomposition import balanced, huffman
+from glnn.contexts import forest, tree, tree_kernels
+from glnn.contexts.decomposition import balanced, huffman
+from glnn.contexts.tree import ContextTreeSettings, ContextTreeWeighting, fit_context_tree
 from glnn.predictors import Predictor, bits
 from glnn.sequences import Sequences, encode
 from glnn.sources import AnBn, Insertions, Music
@@ -90,7 +91,7 @@ def test_the_mixture_over_all_trees(symbols, depth, estimator):
                 log_probability += block(here[0], here[1], estimator)
             total += weight * math.exp(log_probability)
         expected += math.log(total)
-    settings = ContextTreeSettings(depth=depth, decomposition="balanced", estimator=estimator)
+    settings = ContextTreeSettings.paper(depth=depth, decomposition="balanced", estimator=estimator)
     progress = []
     fit_context_tree(data, settings, progress.append)
     assert progress[-1].log_likelihood == pytest.approx(expected, abs=1e-11)
@@ -137,15 +138,39 @@ def plain_log_domain(texts: list[np.ndarray], size: int, decomposition, settings
 def test_plain_log_domain_code_agrees(estimator, limits):
     texts = ["abc" * 100 + random_text(300, 1), random_text(200, 2), "ab" * 100]
     data = encode(Sequences(texts), "abc")
-    settings = ContextTreeSettings(depth=4, estimator=estimator, **limits)
+    settings = ContextTreeSettings.paper(depth=4, estimator=estimator, **limits)
     trained = fit_context_tree(encode("ab", "abc"), settings)
     expected = plain_log_domain([encode("ab", "abc").codes, *data], 3, trained.decomposition, settings)
     np.testing.assert_allclose(trained.log_likelihoods(data), expected[2:], rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.small
+@pytest.mark.parametrize("first_ratio", [1.0, 0.3])
+@pytest.mark.parametrize(("symbols", "depth"), [("abc", 4), ("ab", 0), ("abcd", 9)])
+def test_switching_agrees_with_a_dictionary_of_contexts(symbols, depth, first_ratio):
+    texts = [random_text(length, length, symbols) for length in (150, 1, 3, 40, 70)]
+    data = encode(Sequences([*texts, texts[0][:60], symbols[0] * 30]), symbols)
+    settings = ContextTreeSettings(depth=depth, switching=0.2, first_ratio=first_ratio)
+    trained = fit_context_tree(encode("ab", symbols), settings)
+    expected = context_tree.log_likelihoods([[0, 1], *data], len(symbols), trained.decomposition, settings)
+    np.testing.assert_allclose(trained.log_likelihoods(data), expected[2:], rtol=1e-10)
+
+
+@pytest.mark.small
+def test_switching_is_the_sum_over_all_ways_to_switch():
+    data = encode(Sequences(["abbabab", "ba"]), "ab")
+    settings = ContextTreeSettings(depth=2, switching=0.4, prior=0.2, first_ratio=1.0, decomposition="balanced")
+    (decisions,) = binary_decisions(list(data), 2, balanced(2), 2)
+    contexts, seen_bits = zip(*decisions, strict=True)
+    expected = context_tree.switching_probability(seen_bits, contexts, 2, 0.2, 0.4)
+    progress = []
+    fit_context_tree(data, settings, progress.append)
+    assert progress[-1].log_likelihood == pytest.approx(math.log(expected), abs=1e-12)
+
+
 def test_weights_go_where_no_float_follows_and_come_back():
     """A long regular text leaves β at 2^-1900 in the root; noise then brings it up again by hundreds of bits."""
-    settings = ContextTreeSettings(depth=1)
+    settings = ContextTreeSettings.paper(depth=1)
     regular, noise = "abc" * 600, "".join(np.random.default_rng(0).choice(list("abc"), 2000))
     trained = fit_context_tree(encode(regular, "abc"), settings).continuing()
     codes = encode(regular + noise, "abc").codes
@@ -160,15 +185,15 @@ def test_weights_go_where_no_float_follows_and_come_back():
 @pytest.mark.small
 @pytest.mark.parametrize("n", [1, 1022, 1023, 1024, 4000])
 def test_the_probability_of_a_run_goes_on_beyond_its_table(n):
-    following = ctw_kernels._run(n) * (n + 0.5) / (n + 1)
-    assert ctw_kernels._run(n + 1) == pytest.approx(following, rel=5e-15, abs=0)
+    following = tree_kernels._run(n) * (n + 0.5) / (n + 1)
+    assert tree_kernels._run(n + 1) == pytest.approx(following, rel=5e-15, abs=0)
 
 
 @pytest.mark.small
 @pytest.mark.parametrize("exponent", [1, 2])
 def test_weights_beyond_all_floats_leave_the_estimate_alone(exponent):
     text = encode(random_text(60, 0, "ab"), "ab")
-    model, flat = (fit_context_tree(text, ContextTreeSettings(depth=d)).with_learning("frozen") for d in (2, 0))
+    model, flat = (fit_context_tree(text, ContextTreeSettings.paper(depth=d)).with_learning("frozen") for d in (2, 0))
     model.forest.nodes["exponent"][0], model.forest.nodes["ratio"][0] = exponent, 2.0 ** (-60)
     np.testing.assert_allclose(model.log_likelihoods(text), flat.log_likelihoods(text), rtol=1e-12)
 
@@ -176,7 +201,7 @@ def test_weights_beyond_all_floats_leave_the_estimate_alone(exponent):
 @pytest.mark.parametrize("text", ["a" * 2500, "a" * 2500 + "b", "b" + "a" * 1500], ids=len)
 def test_long_runs_under_zero_redundancy(text):
     progress = []
-    settings = ContextTreeSettings(depth=0, decomposition="balanced", estimator="zero_redundancy")
+    settings = ContextTreeSettings.paper(depth=0, decomposition="balanced", estimator="zero_redundancy")
     fit_context_tree(encode(text, "ab"), settings, progress.append)
     expected = block(text.count("a"), text.count("b"), "zero_redundancy")
     assert progress[-1].log_likelihood == pytest.approx(expected, abs=1e-10)
@@ -185,13 +210,13 @@ def test_long_runs_under_zero_redundancy(text):
 @pytest.mark.small
 def test_the_pool_grows_without_a_trace(monkeypatch):
     texts = [random_text(150, 5, "abcdef")]
-    data, settings = encode(texts[0], "abcdef"), ContextTreeSettings(depth=5)
+    data, settings = encode(texts[0], "abcdef"), ContextTreeSettings.paper(depth=5)
     roomy = fit_context_tree(data, settings)
-    of_roots = ctw.Forest.of_roots
-    monkeypatch.setattr(ctw.Forest, "of_roots", lambda roots, max_nodes: of_roots(roots, roots))
+    monkeypatch.setattr(forest, "_LEAST_ROOM", 4)
     grown = fit_context_tree(data, settings)
     assert grown.forest.nodes.size < roomy.forest.nodes.size
-    assert grown.forest.used[0] > 500
+    assert grown.forest.history.size < roomy.forest.history.size
+    assert grown.nodes > 200
     np.testing.assert_array_equal(grown.log_likelihoods(data), roomy.log_likelihoods(data))
 
 
@@ -199,16 +224,17 @@ def test_the_pool_grows_without_a_trace(monkeypatch):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_full_pool_stays_within_its_bound_and_a_distribution(estimator):
     data = encode(random_text(300, 3, "abcd"), "abcd")
-    settings = ContextTreeSettings(depth=4, max_nodes=60, estimator=estimator)
+    settings = ContextTreeSettings.paper(depth=4, max_nodes=60, estimator=estimator)
     model = fit_context_tree(data, settings)
-    assert model.forest.used[0] == model.forest.nodes.size == 60
+    assert model.full
+    assert model.nodes <= model.forest.nodes.size <= 60
     for mode in ("online", "frozen"):
         rows = np.concatenate(list(model.with_learning(mode).distributions(data)))
         np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-12)
         assert rows.min() > 0
     # What it could keep is worth having: better than no context at all, worse than all the room it wants.
     costs = [
-        bits(fit_context_tree(data, ContextTreeSettings(depth=d, max_nodes=n, estimator=estimator)), data)
+        bits(fit_context_tree(data, ContextTreeSettings.paper(depth=d, max_nodes=n, estimator=estimator)), data)
         for d, n in ((0, 60), (4, 60), (4, 10**6))
     ]
     assert costs[0] > costs[1] > costs[2]
@@ -217,8 +243,8 @@ def test_a_full_pool_stays_within_its_bound_and_a_distribution(estimator):
 @pytest.mark.small
 def test_a_pool_of_roots_only_is_a_tree_of_depth_0():
     data = encode(random_text(60, 3, "abcd"), "abcd")
-    full = fit_context_tree(data, ContextTreeSettings(depth=4, max_nodes=3))
-    flat = fit_context_tree(data, ContextTreeSettings(depth=0))
+    full = fit_context_tree(data, ContextTreeSettings.paper(depth=4, max_nodes=3))
+    flat = fit_context_tree(data, ContextTreeSettings.paper(depth=0))
     np.testing.assert_allclose(full.log_likelihoods(data), flat.log_likelihoods(data), rtol=1e-12)
 
 
@@ -226,7 +252,7 @@ def test_a_pool_of_roots_only_is_a_tree_of_depth_0():
 @pytest.mark.parametrize("learning", ["online", "frozen"])
 @pytest.mark.parametrize("decomposition", ["huffman", "balanced"])
 def test_all_ways_to_predict_agree(learning, decomposition):
-    settings = ContextTreeSettings(depth=3, decomposition=decomposition)
+    settings = ContextTreeSettings.paper(depth=3, decomposition=decomposition)
     model = fit_context_tree(encode(random_text(80, 0, "abcde"), "abcde"), settings).with_learning(learning)
     assert isinstance(model, Predictor)
     data = encode(random_text(40, 1, "abcde"), "abcde")
@@ -254,7 +280,7 @@ def test_all_ways_to_predict_agree(learning, decomposition):
 @pytest.mark.parametrize("learning", ["online", "frozen"])
 def test_scoring_and_walking_leave_the_model_as_it_was(learning):
     data = encode(random_text(80, 0), "abc")
-    model = fit_context_tree(data, ContextTreeSettings(depth=3)).with_learning(learning).continuing()
+    model = fit_context_tree(data, ContextTreeSettings.paper(depth=3)).with_learning(learning).continuing()
     before = {name: array.copy() for name, array in model.arrays().items()}
     first = model.log_likelihoods(data)
     list(model.distributions(data))
@@ -268,7 +294,7 @@ def test_scoring_and_walking_leave_the_model_as_it_was(learning):
 
 @pytest.mark.small
 def test_online_learns_from_what_it_scores_and_frozen_does_not():
-    model = fit_context_tree(encode(random_text(100, 0), "abc"), ContextTreeSettings(depth=3))
+    model = fit_context_tree(encode(random_text(100, 0), "abc"), ContextTreeSettings.paper(depth=3))
     news = encode("acb" * 40, "abc")
     online, frozen = model.log_likelihoods(news), model.with_learning("frozen").log_likelihoods(news)
     assert online[:1] == frozen[:1]
@@ -280,7 +306,7 @@ def test_online_learns_from_what_it_scores_and_frozen_does_not():
 @pytest.mark.small
 def test_the_papers_measure_is_the_cost_of_the_concatenation_less_that_of_training():
     train, valid = random_text(200, 0), random_text(150, 1)
-    settings, costs = ContextTreeSettings(depth=4, decomposition="balanced"), []
+    settings, costs = ContextTreeSettings.paper(depth=4, decomposition="balanced"), []
     for text in (train, train + valid):
         progress = []
         model = fit_context_tree(encode(text, "abc"), settings, progress.append)
@@ -293,7 +319,7 @@ def test_the_papers_measure_is_the_cost_of_the_concatenation_less_that_of_traini
 
 @pytest.mark.small
 def test_every_sequence_begins_behind_padding():
-    model = fit_context_tree(encode(Sequences(["abb", "acc", "abc", "acb"]), "abc"), ContextTreeSettings(depth=2))
+    model = fit_context_tree(encode(Sequences(["abb", "acc", "abc", "acb"]), "abc"), ContextTreeSettings.paper(depth=2))
     frozen = model.with_learning("frozen")
     np.testing.assert_array_equal(
         frozen.log_likelihoods(encode(Sequences(["ab", "ca", "ab"]), "abc"))[[0, 1, 4, 5]],
@@ -303,21 +329,66 @@ def test_every_sequence_begins_behind_padding():
     assert model.begin().probabilities()[0] > 0.6
 
 
+def nodes_of_every_context(model: ContextTreeWeighting, data) -> dict[str, np.ndarray]:
+    """The arrays of a file of the first version: a node for every context, none left to a leaf."""
+    size, depth = len(data.alphabet), model.settings.depth
+    found: dict[tuple, list] = {(branching, ()): [-1, 0, 0] for branching in range(size - 1)}
+    numbers = {key: number for number, key in enumerate(found)}
+    for branching, decisions in enumerate(binary_decisions(list(data), size, model.decomposition, depth)):
+        for context, bit in decisions:
+            for d in range(depth + 1):
+                key = (branching, context[:d])
+                if key not in found:
+                    parent = numbers[branching, context[: d - 1]]
+                    found[key] = [parent * (size + 1) + context[d - 1], 0, 0]
+                    numbers[key] = len(numbers)
+                found[key][1 + bit] += 1
+    keys, zeros, ones = (np.array(column) for column in zip(*found.values(), strict=True))
+    # The weights are those of the leaf, 1, or of the node itself.
+    ratio, exponent = np.ones(len(found)), np.zeros(len(found), np.int32)
+    taken = model.forest.taken()
+    ours = {(branching, ()): branching for branching in range(size - 1)}
+    by_key = {int(key): number for number, key in enumerate(taken["key"]) if key >= 0}
+    for (branching, context), number in numbers.items():
+        if context:
+            parent = ours.get((branching, context[:-1]), -1)
+            node = by_key.get(parent * (size + 1) + context[-1], -1) if parent >= 0 else -1
+            if node >= 0:
+                ours[branching, context] = node
+        if (branching, context) in ours:
+            node = taken[ours[branching, context]]
+            ratio[number], exponent[number] = node["ratio"], node["exponent"]
+    fields = {"key": keys, "ratio": ratio, "zeros": zeros, "ones": ones, "exponent": exponent}
+    return {**fields, "children": model.decomposition.children, "tail": model.tail}
+
+
 @pytest.mark.small
-def test_a_saved_model_is_the_same_model():
-    data = encode("abc" * 150 + random_text(100, 0), "abc")
-    settings = ContextTreeSettings(depth=2)
+@pytest.mark.parametrize("first_version", [False, True])
+def test_a_saved_model_is_the_same_model(first_version):
+    data = encode(Sequences(["abc" * 150 + random_text(100, 0), "b", random_text(50, 1)]), "abc")
+    settings = ContextTreeSettings.paper(depth=2)
     model = fit_context_tree(data, settings)
     assert model.forest.nodes["exponent"].any()
-    again = ContextTreeWeighting.from_arrays(data.alphabet, settings, model.arrays())
+    arrays = nodes_of_every_context(model, data) if first_version else model.arrays()
+    again = ContextTreeWeighting.from_arrays(data.alphabet, settings, arrays)
+    assert set(again.arrays()) == set(arrays)
+    third = ContextTreeWeighting.from_arrays(data.alphabet, settings, again.arrays())
     for learning in ("online", "frozen"):
         for opening in (lambda m: m, lambda m: m.continuing()):
-            scores = [opening(m.with_learning(learning)).log_likelihoods(data) for m in (model, again)]
-            np.testing.assert_array_equal(*scores)
+            scores = [opening(m.with_learning(learning)).log_likelihoods(data) for m in (model, again, third)]
+            np.testing.assert_array_equal(scores[0], scores[1])
+            np.testing.assert_array_equal(scores[0], scores[2])
+
+
+def test_the_arrays_of_a_file_are_no_larger_than_the_text():
+    data = encode(random_text(3000, 0), "abc")
+    model = fit_context_tree(data)
+    assert sum(array.nbytes for array in model.arrays().values()) < data.codes.size + 100
+    assert model.nodes > data.codes.size
 
 
 def test_the_callback_can_stop(monkeypatch):
-    monkeypatch.setattr(ctw, "CHUNK", 50)
+    monkeypatch.setattr(tree, "CHUNK", 50)
     data = encode(random_text(200, 0), "abc")
     seen = []
 
@@ -325,12 +396,12 @@ def test_the_callback_can_stop(monkeypatch):
         seen.append(progress)
         return progress.symbols >= 100
 
-    model = fit_context_tree(data, ContextTreeSettings(depth=2, decomposition="balanced"), watch)
+    model = fit_context_tree(data, ContextTreeSettings.paper(depth=2, decomposition="balanced"), watch)
     assert [progress.symbols for progress in seen] == [50, 100]
     assert seen[0].total == 200
-    assert seen[1].nodes == model.forest.used[0]
+    assert seen[1].nodes == model.nodes
     shorter = encode(random_text(200, 0)[:100], "abc")
-    same = fit_context_tree(shorter, ContextTreeSettings(depth=2, decomposition="balanced"))
+    same = fit_context_tree(shorter, ContextTreeSettings.paper(depth=2, decomposition="balanced"))
     np.testing.assert_array_equal(model.log_likelihoods(data), same.log_likelihoods(data))
 
 
@@ -376,7 +447,7 @@ def test_regret_is_within_a_tenth_of_the_papers(source, paper, depth, pairs):
     regrets = []
     for pair in range(pairs):
         train, valid = source.sample(seed=2 * pair), source.sample(seed=2 * pair + 1)
-        model = fit_context_tree(source.encode(train.text), ContextTreeSettings(depth=depth)).continuing()
+        model = fit_context_tree(source.encode(train.text), ContextTreeSettings.paper(depth=depth)).continuing()
         regrets.append(bits(model, source.encode(valid.text)) - valid.bits)
     assert np.mean(regrets) == pytest.approx(paper, rel=0.1)
 
@@ -387,6 +458,8 @@ def test_wrong_settings_and_wrong_data_are_refused():
         ContextTreeSettings(depth=-1)
     with pytest.raises(ValueError, match="decomposition is 'hufman': it is one of huffman, balanced"):
         ContextTreeSettings(decomposition="hufman")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"switching is 0\.7: it is above 0 and at most 0\.5"):
+        ContextTreeSettings(switching=0.7)
     with pytest.raises(ValueError, match="max_nodes is 1: the 2 roots alone need more"):
         fit_context_tree(encode("abc"), ContextTreeSettings(max_nodes=1))
     with pytest.raises(ValueError, match="encode with alphabet="):

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glnn.baselines.ctw_kernels import NODE, _bit_probability, _descend, _learn_bit
 from glnn.coding.quantised import known_counts
 from glnn.coding.range_coder import CODE, SPAN, TOTAL, decode, encode, has_bytes, has_room, part
+from glnn.contexts.tree_kernels import bit_probability, descend, is_full, learn_bit, push
+from glnn.contexts.tree_kernels import has_room as pool_has_room
+from glnn.contexts.tree_reader import Reader
+from glnn.contexts.tree_reading import BETA, CAPACITY, LIMIT, LONGEST, MOST, PRIOR, RATE
 from glnn.numeric.kernel import kernel
 
 if TYPE_CHECKING:
-    from glnn.baselines.ctw import ContextTreeWeighting
+    from glnn.contexts.tree import ContextTreeWeighting
 
 
 class ContextTreeSteps:
@@ -27,35 +30,24 @@ class ContextTreeSteps:
     portable = True
 
     def __init__(self, model: ContextTreeWeighting, escape: float | None) -> None:
-        settings, decomposition = model.settings, model.decomposition
         self._model, self._M = model, known_counts(escape)
         self._learn = model.learning == "online"
-        self._forest = model.forest.copy() if self._learn else model.forest
-        self._context: np.ndarray | None = None
-        self._longest = int(decomposition.codes[2].max())
-        self.margin = 8 * (self._longest + 1)
-        self._tree = (decomposition.children, *decomposition.codes)
-        self._rules = (
-            settings.estimator == "zero_redundancy",
-            2.0**settings.weight_limit,
-            settings.count_limit,
-            settings.max_nodes,
-            self._learn,
-        )
+        self._reader = Reader(model, model.forest.copy() if self._learn else model.forest, model.first_context())
+        self._begun = False
+        self.margin = 8 * (int(model.rules[LONGEST]) + 1)
 
     def restart(self) -> None:
         """The context before a sequence; only the first one can continue the training data."""
-        model = self._model
-        if self._context is None and model.opening == "tail":
-            self._context = model.tail.copy()
-        else:
-            self._context = np.full_like(model.tail, len(model.alphabet))
+        if self._begun or self._model.opening == "padding":
+            self._reader.begin_sequence(self._learn)
+        self._begun = True
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
         """Encode symbols; gives how many `out` had room for."""
         done = 0
         while done < codes.size:
-            self._make_room()
+            if self._learn:
+                self._reader.make_room()
             now = encode_bits(codes[done:], *self._arguments(coder, out))
             done += now
             if now == 0 or not has_room(coder, out, self.margin):
@@ -70,7 +62,8 @@ class ContextTreeSteps:
         """Decode symbols; gives how many."""
         done = 0
         while done < codes.size:
-            self._make_room()
+            if self._learn:
+                self._reader.make_room()
             now = decode_bits(codes[done:], end, *self._arguments(coder, source))
             done += now
             stopped = done > 0 and codes[done - 1] in (end, len(self._model.alphabet))
@@ -79,35 +72,22 @@ class ContextTreeSteps:
         return done
 
     def identity(self) -> Iterator[Any]:
-        """Trees, settings and the two modes."""
+        """The symbols read in training, which say all about the trees; settings and the two modes."""
         yield repr((astuple(self._model.settings), self._model.learning, self._model.opening))
-        used = self._model.forest.nodes[: self._model.forest.used[0]]
-        for name in NODE.names or ():
-            yield np.ascontiguousarray(used[name])
-        yield self._model.decomposition.children
-        yield self._model.tail
+        for name, array in sorted(self._model.arrays().items()):
+            yield name
+            yield array
         yield self._M
 
     def place(self) -> np.ndarray:
         """The weights of the first nodes, and the context."""
-        weights = self._forest.nodes["ratio"][: min(int(self._forest.used[0]), 1 << 12)]
-        return np.concatenate([weights, [] if self._context is None else self._context])
-
-    def _make_room(self) -> None:
-        """Room in the pool for the longest way of a symbol, so that the loops can go on."""
-        roots, most = len(self._model.decomposition.children), self._model.settings.max_nodes
-        needed = self._longest * self._model.tail.size
-        while self._learn and self._forest.nodes.size < min(most, int(self._forest.used[0]) + needed):
-            self._forest = self._forest.grown(roots, most)
+        return np.concatenate([self._reader.forest.taken()["ratio"][: 1 << 12], self._reader.context])
 
     def _arguments(self, coder: np.ndarray, code: np.ndarray) -> tuple[Any, ...]:
-        forest = (self._forest.slots, self._forest.nodes, self._forest.used)
-        return (self._context, *self._tree, *self._rules, *forest, self._M, self.margin, coder, code)
-
-
-@kernel()
-def _pool_is_short(longest: int, depth: int, capacity: int, learn: bool, nodes: np.ndarray, used: np.ndarray) -> bool:
-    return learn and nodes.size < min(capacity, used[0] + longest * depth)
+        forest, decomposition = self._reader.forest, self._model.decomposition
+        tree = (decomposition.children, *decomposition.codes, self._model.rules, self._learn)
+        pool = (forest.slots, forest.nodes, forest.used, forest.history)
+        return (self._reader.context, *tree, *pool, self._M, self.margin, coder, code)
 
 
 @kernel()
@@ -118,14 +98,6 @@ def _zero_counts(p: float) -> np.uint64:
 
 
 @kernel()
-def _push(context: np.ndarray, y: int) -> None:
-    for d in range(context.size - 1, 0, -1):
-        context[d] = context[d - 1]
-    if context.size > 0:
-        context[0] = y
-
-
-@kernel()
 def encode_bits(
     codes: np.ndarray,
     context: np.ndarray,
@@ -133,44 +105,46 @@ def encode_bits(
     code_nodes: np.ndarray,
     code_bits: np.ndarray,
     code_lengths: np.ndarray,
-    zero_redundancy: bool,
-    limit: float,
-    most: int,
-    capacity: int,
+    rules: np.ndarray,
     learn: bool,
     slots: np.ndarray,
     nodes: np.ndarray,
     used: np.ndarray,
+    history: np.ndarray,
     M: np.uint64,
     margin: int,
     coder: np.ndarray,
     out: np.ndarray,
 ) -> int:
     """Encode symbols; gives how many there was room for, in `out` and in the pool of nodes."""
-    depth, base, longest = context.size, code_lengths.size + 1, code_lengths.max()
+    depth, base = context.size, code_lengths.size + 1
+    beta, prior, rate, limit, most = rules[BETA], rules[PRIOR], rules[RATE], rules[LIMIT], np.int64(rules[MOST])
     path = np.empty(depth + 1, np.int64)
     estimates, weighted = np.empty(depth + 1), np.empty(depth + 1)
     for t in range(codes.size):
-        if not has_room(coder, out, margin) or _pool_is_short(longest, depth, capacity, learn, nodes, used):
+        full = is_full(rules[LONGEST], depth, rules[CAPACITY], used)
+        room = not learn or pool_has_room(rules[LONGEST], depth, nodes, used, history, full)
+        if not room or not has_room(coder, out, margin):
             return t
+        create = learn and not full
         y = codes[t]
         if M < TOTAL:
             encode(np.uint64(0), M, coder, out)
         for k in range(code_lengths[y]):
-            length = _descend(code_nodes[y, k], context, base, slots, nodes, used, learn, path)
-            full = used[0] == capacity
-            p = _bit_probability(0, path, length, depth, full, zero_redundancy, nodes, estimates, weighted)
+            root = code_nodes[y, k]
+            length, complete = descend(root, context, base, beta, create, slots, nodes, used, history, path)
+            p = bit_probability(0, path, length, complete, full, prior, nodes, estimates, weighted)
             zeros = _zero_counts(p)
             if code_bits[y, k]:
                 encode(zeros, TOTAL, coder, out)
                 if learn:
-                    _bit_probability(1, path, length, depth, full, zero_redundancy, nodes, estimates, weighted)
-                    _learn_bit(1, path, length, limit, most, nodes, estimates, weighted)
+                    bit_probability(1, path, length, complete, full, prior, nodes, estimates, weighted)
+                    learn_bit(1, path, length, rate, limit, most, nodes, estimates, weighted)
             else:
                 encode(np.uint64(0), zeros, coder, out)
                 if learn:
-                    _learn_bit(0, path, length, limit, most, nodes, estimates, weighted)
-        _push(context, y)
+                    learn_bit(0, path, length, rate, limit, most, nodes, estimates, weighted)
+        push(y, context, learn, used, history)
     return codes.size
 
 
@@ -183,26 +157,28 @@ def decode_bits(
     code_nodes: np.ndarray,
     code_bits: np.ndarray,
     code_lengths: np.ndarray,
-    zero_redundancy: bool,
-    limit: float,
-    most: int,
-    capacity: int,
+    rules: np.ndarray,
     learn: bool,
     slots: np.ndarray,
     nodes: np.ndarray,
     used: np.ndarray,
+    history: np.ndarray,
     M: np.uint64,
     margin: int,
     coder: np.ndarray,
     source: np.ndarray,
 ) -> int:
     """Fill `codes` until `end`, an escape (the code A), or the end of `source` or of the pool; gives how many."""
-    depth, base, longest = context.size, code_lengths.size + 1, code_lengths.max()
+    depth, base = context.size, code_lengths.size + 1
+    beta, prior, rate, limit, most = rules[BETA], rules[PRIOR], rules[RATE], rules[LIMIT], np.int64(rules[MOST])
     path = np.empty(depth + 1, np.int64)
     estimates, weighted = np.empty(depth + 1), np.empty(depth + 1)
     for t in range(codes.size):
-        if not has_bytes(coder, source, margin) or _pool_is_short(longest, depth, capacity, learn, nodes, used):
+        full = is_full(rules[LONGEST], depth, rules[CAPACITY], used)
+        room = not learn or pool_has_room(rules[LONGEST], depth, nodes, used, history, full)
+        if not room or not has_bytes(coder, source, margin):
             return t
+        create = learn and not full
         if M < TOTAL:
             if part(coder[SPAN], M) <= coder[CODE]:
                 decode(M, TOTAL, coder, source)
@@ -212,24 +188,23 @@ def decode_bits(
         child = 0
         while child >= 0:
             branching = child
-            length = _descend(branching, context, base, slots, nodes, used, learn, path)
-            full = used[0] == capacity
-            p = _bit_probability(0, path, length, depth, full, zero_redundancy, nodes, estimates, weighted)
+            length, complete = descend(branching, context, base, beta, create, slots, nodes, used, history, path)
+            p = bit_probability(0, path, length, complete, full, prior, nodes, estimates, weighted)
             zeros = _zero_counts(p)
             if part(coder[SPAN], zeros) <= coder[CODE]:
                 decode(zeros, TOTAL, coder, source)
                 child = children[branching, 1]
                 if learn:
-                    _bit_probability(1, path, length, depth, full, zero_redundancy, nodes, estimates, weighted)
-                    _learn_bit(1, path, length, limit, most, nodes, estimates, weighted)
+                    bit_probability(1, path, length, complete, full, prior, nodes, estimates, weighted)
+                    learn_bit(1, path, length, rate, limit, most, nodes, estimates, weighted)
             else:
                 decode(np.uint64(0), zeros, coder, source)
                 child = children[branching, 0]
                 if learn:
-                    _learn_bit(0, path, length, limit, most, nodes, estimates, weighted)
+                    learn_bit(0, path, length, rate, limit, most, nodes, estimates, weighted)
         y = -child - 1
         codes[t] = y
-        _push(context, y)
+        push(y, context, learn, used, history)
         if y == end:
             return t + 1
     return codes.size

@@ -1,0 +1,1 @@
+"""Models that count what followed which context: the context tree, n-grams."""

@@ -1,0 +1,297 @@
+"""Context trees as compiled loops over a pool of nodes: for every bit, the chain of its contexts.
+
+At a node, β = P(its own estimate) / P(longer contexts) given what was read: the next bit has probability
+(β p_e + p_child) / (β + 1). As a mixture (Willems, Shtarkov, Tjalkens 1995) β ← β p_e / p_child; with switching
+(Veness, Ng, Hutter, Bowling 2012) the share a = rate / (n + 2) of either side goes over to the other after n visits.
+A context is a leaf until it was met after two different longer ones; its `text` says where the longer one stands.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glnn.numeric.kernel import kernel
+
+# A node is found by `key`, its parent's number × (A + 1) + the symbol that leads to it from there. As a mixture,
+# β is `ratio` · 2^(256 `exponent`): it never overflows, and without logarithms every machine finds the same bits.
+NODE = np.dtype(
+    [
+        ("key", np.int64),
+        ("ratio", np.float64),
+        ("zeros", np.int32),
+        ("ones", np.int32),
+        ("exponent", np.int32),
+        ("text", np.int32),
+    ],
+    align=True,
+)
+EMPTY = -1
+# `text` of a node with longer contexts below it, and of one that was never visited; else a place in the history.
+BRANCHED, FRESH = -1, -2
+# What is counted in the array `used`: nodes, and symbols of the history.
+NODES, SYMBOLS = 0, 1
+
+_STEP = 2.0**256
+# The probability that a fair mixture of coins (KT) gives to a run of n equal bits, Π (i + ½) / (i + 1).
+_RUNS = np.cumprod(np.concatenate([[1.0], (np.arange(1023) + 0.5) / np.arange(1, 1024)]))
+
+
+@kernel()
+def _slot(key: int, slots: np.ndarray, nodes: np.ndarray) -> int:
+    """Where the node of a key is entered in the table, or the empty place where it belongs."""
+    mask = slots.size - 1
+    # The product of two 31-bit numbers stays inside 63 bits; its middle bits depend on all those of the key.
+    place = ((((key ^ (key >> 31)) & 0x7FFFFFFF) * 0x9E3779B1) >> 24) & mask
+    while slots[place] != EMPTY and nodes[slots[place]]["key"] != key:
+        place = (place + 1) & mask
+    return place
+
+
+@kernel()
+def enter(first: int, count: int, slots: np.ndarray, nodes: np.ndarray) -> None:
+    """Enter the nodes first … count − 1 in an empty table."""
+    for node in range(first, count):
+        slots[_slot(nodes[node]["key"], slots, nodes)] = node
+
+
+@kernel()
+def _run(n: int) -> float:
+    """The KT probability of n equal bits, Γ(n + ½) / (√π n!); beyond the table its series, to 1e-15."""
+    if n < 1024:
+        return _RUNS[n]
+    s = 1.0 / n
+    return (1.0 - s * (0.125 - s * (0.0078125 + s * 0.0048828125))) / np.sqrt(np.pi * n)
+
+
+@kernel()
+def _estimate(same: int, other: int, prior: float) -> float:
+    """The probability of a bit that was seen `same` times here while its opposite was seen `other` times.
+
+    (same + prior) / (same + other + 2 prior), Krichevsky and Trofimov's (KT) with a prior of ½. A prior of 0 stands for
+    zero redundancy: half of KT and a quarter each for "always 0" and "always 1", as long as one of these can be true.
+    """
+    if prior > 0.0:
+        return (same + prior) / (same + other + 2.0 * prior)
+    if same + other > 0:
+        if other == 0:
+            return (0.5 * _run(same + 1) + 0.25) / (0.5 * _run(same) + 0.25)
+        if same == 0:
+            return 0.5 * _run(other) * (0.5 / (other + 1.0)) / (0.5 * _run(other) + 0.25)
+    return (same + 0.5) / (same + other + 1.0)
+
+
+@kernel()
+def node_beta(ratio: float, exponent: int) -> float:
+    """β as one number; beyond 2^±512 the child or the estimate alone decides, whatever the number."""
+    if exponent == 0:
+        return ratio
+    if exponent > 0:
+        return ratio * _STEP if exponent == 1 else ratio * _STEP * _STEP
+    return ratio / _STEP if exponent == -1 else ratio / _STEP / _STEP
+
+
+@kernel()
+def _common(place: int, begin: int, context: np.ndarray, padding: int, history: np.ndarray) -> int:
+    """How many symbols of the context agree with those before a place of the history, `begin` known to."""
+    for d in range(begin, context.size):
+        # Before a sequence there is nothing but padding, of which the history has one symbol.
+        if d > 0 and context[d - 1] == padding:
+            return context.size
+        if history[place - 1 - d] != context[d]:
+            return d
+    return context.size
+
+
+@kernel()
+def _add(key: int, place: int, beta: float, slots: np.ndarray, nodes: np.ndarray, used: np.ndarray) -> int:
+    """Enter a new node at a place of the table."""
+    node = used[NODES]
+    nodes[node]["key"] = key
+    nodes[node]["ratio"] = beta
+    nodes[node]["zeros"] = 0
+    nodes[node]["ones"] = 0
+    nodes[node]["exponent"] = 0
+    nodes[node]["text"] = FRESH
+    slots[place] = node
+    used[NODES] += 1
+    return node
+
+
+@kernel()
+def _branch(
+    leaf: int,
+    begin: int,
+    end: int,
+    base: int,
+    beta: float,
+    slots: np.ndarray,
+    nodes: np.ndarray,
+    used: np.ndarray,
+    history: np.ndarray,
+) -> None:
+    """Turn a leaf of length `begin` into the contexts of lengths begin … end + 1 that it stood for.
+
+    All of them were met at the same times, so their counts are those of the leaf.
+    """
+    text, node = nodes[leaf]["text"], leaf
+    for d in range(begin, end + 1):
+        key = node * base + history[text - 1 - d]
+        nodes[node]["text"] = BRANCHED
+        node = _add(key, _slot(key, slots, nodes), beta, slots, nodes, used)
+        nodes[node]["zeros"] = nodes[leaf]["zeros"]
+        nodes[node]["ones"] = nodes[leaf]["ones"]
+    nodes[node]["text"] = text
+
+
+@kernel()
+def descend(
+    root: int,
+    context: np.ndarray,
+    base: int,
+    beta: float,
+    create: bool,
+    slots: np.ndarray,
+    nodes: np.ndarray,
+    used: np.ndarray,
+    history: np.ndarray,
+    path: np.ndarray,
+) -> tuple[int, bool]:
+    """Fill `path` with the nodes of the context, the empty one (the root) first; gives how many.
+
+    Also whether the last one speaks for all longer contexts; if not, the next longer one was never met here. Without
+    `create`, a leaf that must branch is repeated for each of the contexts that it stands for.
+    """
+    path[0] = root
+    depth = context.size
+    for d in range(depth):
+        node = path[d]
+        text = nodes[node]["text"]
+        if text == FRESH:
+            if create:
+                nodes[node]["text"] = used[SYMBOLS]
+            return d + 1, True
+        if text >= 0:
+            common = _common(text, d, context, base - 1, history)
+            if common == depth:
+                return d + 1, True
+            if not create:
+                for longer in range(d + 1, common + 1):
+                    path[longer] = node
+                return common + 1, False
+            _branch(node, d, common, base, beta, slots, nodes, used, history)
+        key = node * base + context[d]
+        place = _slot(key, slots, nodes)
+        if slots[place] == EMPTY:
+            if not create:
+                return d + 1, False
+            _add(key, place, beta, slots, nodes, used)
+        path[d + 1] = slots[place]
+    return depth + 1, True
+
+
+@kernel()
+def bit_probability(
+    bit: int,
+    path: np.ndarray,
+    length: int,
+    complete: bool,
+    full: bool,
+    prior: float,
+    nodes: np.ndarray,
+    estimates: np.ndarray,
+    weighted: np.ndarray,
+) -> float:
+    """Fill what p_e and P_w say of a bit at every node of the path, from the deepest up; gives the root's P_w."""
+    for d in range(length - 1, -1, -1):
+        node = nodes[path[d]]
+        same, other = (node["ones"], node["zeros"]) if bit else (node["zeros"], node["ones"])
+        estimates[d] = _estimate(same, other, prior)
+        if complete and d == length - 1:
+            weighted[d] = estimates[d]
+            continue
+        # A context not met before says ½; when there is no room for new ones, its shorter one speaks.
+        unknown = estimates[d] if full else 0.5
+        below = weighted[d + 1] if d < length - 1 else unknown
+        beta = node_beta(node["ratio"], node["exponent"])
+        weighted[d] = (beta * estimates[d] + below) / (beta + 1.0)
+    return weighted[0]
+
+
+@kernel()
+def learn_bit(
+    bit: int,
+    path: np.ndarray,
+    length: int,
+    rate: float,
+    limit: float,
+    most: int,
+    nodes: np.ndarray,
+    estimates: np.ndarray,
+    weighted: np.ndarray,
+) -> None:
+    """Count a bit at every node of the path and move the weights β by what each prediction was worth.
+
+    A `rate` of 0 is the mixture. A leaf that the path repeats, for want of room, counts once.
+    """
+    for d in range(length):
+        if d > 0 and path[d] == path[d - 1]:
+            return
+        node = nodes[path[d]]
+        if d < length - 1 and path[d + 1] != path[d]:
+            own, below = node["ratio"] * estimates[d], weighted[d + 1]
+            if rate > 0.0:
+                a = rate / (node["zeros"] + node["ones"] + 2.0)
+                moved = a * (own + below)
+                node["ratio"] = (moved + (1.0 - 2.0 * a) * own) / (moved + (1.0 - 2.0 * a) * below)
+            else:
+                ratio, exponent = node["ratio"] * (estimates[d] / below), node["exponent"]
+                if ratio > _STEP:
+                    ratio, exponent = ratio / _STEP, exponent + 1
+                elif ratio < 1.0 / _STEP:
+                    ratio, exponent = ratio * _STEP, exponent - 1
+                if limit < _STEP:
+                    ratio = min(max(ratio, 1.0 / limit), limit)
+                node["ratio"] = ratio
+                node["exponent"] = exponent
+        zeros, ones = node["zeros"] + (1 - bit), node["ones"] + bit
+        if max(zeros, ones) > most:
+            zeros, ones = (zeros + 1) // 2, (ones + 1) // 2
+        node["zeros"] = zeros
+        node["ones"] = ones
+
+
+@kernel()
+def begin_sequence(context: np.ndarray, base: int, learn: bool, used: np.ndarray, history: np.ndarray) -> None:
+    """Padding all over; one symbol of it in the history, where what comes before a sequence is never looked at."""
+    for d in range(context.size):
+        context[d] = base - 1
+    if learn:
+        history[used[SYMBOLS]] = base - 1
+        used[SYMBOLS] += 1
+
+
+@kernel()
+def push(y: int, context: np.ndarray, learn: bool, used: np.ndarray, history: np.ndarray) -> None:
+    """A symbol goes into the context, and into the history that leaves point to."""
+    for d in range(context.size - 1, 0, -1):
+        context[d] = context[d - 1]
+    if context.size > 0:
+        context[0] = y
+    if learn:
+        history[used[SYMBOLS]] = y
+        used[SYMBOLS] += 1
+
+
+@kernel()
+def is_full(longest: int, depth: int, capacity: int, used: np.ndarray) -> bool:
+    """Whether a symbol of the longest code could need more nodes than are allowed: then none is added any more.
+
+    Each bit makes one leaf into at most `depth` contexts, and one more beside the last.
+    """
+    return used[NODES] + longest * (depth + 1) > capacity
+
+
+@kernel()
+def has_room(longest: int, depth: int, nodes: np.ndarray, used: np.ndarray, history: np.ndarray, full: bool) -> bool:
+    """Whether the arrays can take one more symbol; else they have to grow."""
+    return used[SYMBOLS] + 2 <= history.size and (full or used[NODES] + longest * (depth + 1) <= nodes.size)
