@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from glnn.baselines import hmm_coding
-from glnn.contexts.tree import ContextTreeSettings, fit_context_tree
 from glnn.baselines.hmm import HiddenMarkovModel, initial_hmm
 from glnn.codec import compress, decompress, encoded_bits
 from glnn.codec.steps import StateSteps, Steps, escape_of, steps_of
 from glnn.coding import range_coder
+from glnn.contexts.tree import ContextTreeSettings, fit_context_tree
 from glnn.models import GLNN
 from glnn.models.stepping_kernels import activities, move, outputs
 from glnn.network import random_graph
