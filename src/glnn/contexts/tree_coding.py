@@ -118,7 +118,7 @@ def encode_bits(
 ) -> int:
     """Encode symbols; gives how many there was room for, in `out` and in the pool of nodes."""
     depth, base = context.size, code_lengths.size + 1
-    beta, prior, rate, limit, most = rules[BETA], rules[PRIOR], rules[RATE], rules[LIMIT], np.int64(rules[MOST])
+    beta, prior, rate, limit, most = rules[BETA], rules[PRIOR], rules[RATE], rules[LIMIT], int(rules[MOST])
     path = np.empty(depth + 1, np.int64)
     estimates, weighted = np.empty(depth + 1), np.empty(depth + 1)
     for t in range(codes.size):
@@ -170,7 +170,7 @@ def decode_bits(
 ) -> int:
     """Fill `codes` until `end`, an escape (the code A), or the end of `source` or of the pool; gives how many."""
     depth, base = context.size, code_lengths.size + 1
-    beta, prior, rate, limit, most = rules[BETA], rules[PRIOR], rules[RATE], rules[LIMIT], np.int64(rules[MOST])
+    beta, prior, rate, limit, most = rules[BETA], rules[PRIOR], rules[RATE], rules[LIMIT], int(rules[MOST])
     path = np.empty(depth + 1, np.int64)
     estimates, weighted = np.empty(depth + 1), np.empty(depth + 1)
     for t in range(codes.size):

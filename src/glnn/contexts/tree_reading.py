@@ -127,7 +127,7 @@ def read(
     depth, base = context.size, code_lengths.size + 1
     path = np.empty(depth + 1, np.int64)
     estimates, weighted = np.empty(depth + 1), np.empty(depth + 1)
-    prior, most = rules[PRIOR], np.int64(rules[MOST])
+    prior, most = rules[PRIOR], int(rules[MOST])
     for t in range(x.size):
         y = x[t]
         full = is_full(rules[LONGEST], depth, rules[CAPACITY], used)
