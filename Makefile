@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 # The first Python on the path that is recent enough; PYTHON=... chooses another.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$python && break; done)
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Without compiling every module of every dependency: most are never imported.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 # Environments are set up one after the other; only `test` runs parts side by side, once there is one.
 ifndef SIDE_BY_SIDE
@@ -14,7 +15,7 @@ endif
 # Output that does not mix, where make can do that.
 UNMIXED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest test-nojit test-bounds test-thorough test-browser docs dist audit bench clean
+.PHONY: help demo test lint pytest pytest-outside pytest-package test-nojit test-bounds test-thorough test-browser docs dist audit bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -22,9 +23,10 @@ help:  ## this list
 demo: $(VENV)/ready  ## the one to show a friend
 	@$(BIN)/glnn demo
 
-test: lint  ## all that must pass: lint, types, tests, documentation
-	@echo "Now the tests (compiled, as plain Python, with bounds checked) and the documentation, two at a time, some minutes; each is shown when it is done."
-	@$(MAKE) --no-print-directory SIDE_BY_SIDE=yes -j2 $(UNMIXED) test-nojit pytest test-bounds docs
+# The longest parts first, so that both cores are busy to the end.
+test: $(VENV)/ready-test  ## all that must pass: lint, types, tests, documentation
+	@echo "Lint, the tests (compiled, as plain Python, with bounds checked) and the documentation, two at a time, some minutes; each is shown when it is done."
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE=yes -j2 $(UNMIXED) lint pytest-package pytest-outside test-bounds test-nojit docs
 
 lint: $(VENV)/ready-test  ## ruff (rules and format) and mypy
 	$(BIN)/ruff check .
@@ -34,13 +36,22 @@ lint: $(VENV)/ready-test  ## ruff (rules and format) and mypy
 pytest: $(VENV)/ready-test  ## the tests, compiled
 	$(BIN)/python -m pytest
 
+# The same in two parts, for `make test`: what is seen from outside (commands, pages, files from strangers), and everything else. Each part
+# compiles for itself: two processes that write one cache at the same moment can spoil it.
+OUTSIDE := tests/cli tests/docs tests/report tests/reproduction tests/trust
+pytest-outside: $(VENV)/ready-test
+	XDG_CACHE_HOME=$(CURDIR)/build/cache-outside $(BIN)/python -m pytest $(OUTSIDE)
+
+pytest-package: $(VENV)/ready-test
+	$(BIN)/python -m pytest $(OUTSIDE:%=--ignore=%)
+
 # pytest leaves with 5 when no test is marked small: then there is nothing to run, and nothing wrong.
 test-nojit: $(VENV)/ready-test  ## the small tests of kernels, as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small || test $$? -eq 5
 
 # Its own cache: kernels compiled without the check must not answer for those with it.
 test-bounds: $(VENV)/ready-test  ## the small tests of kernels, every array index checked
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/kernels-bounds $(BIN)/python -m pytest -m small || test $$? -eq 5
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/kernels-bounds $(BIN)/python -m pytest -m small || test $$? -eq 5
 
 # The same property tests with twenty times as many examples, and kernels compiled anew.
 test-thorough: $(VENV)/ready-test  ## the tests of trust, for longer

@@ -310,6 +310,7 @@ def trajectory(model: LSTM, params: Params, case: Problem, metric: str) -> np.nd
     return np.array(rows)
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="a hundred trainings, which the compiled run does")
 @pytest.mark.parametrize("metric", TRANSITION_METHODS)
 def test_only_invariant_methods_do_not_see_the_representation(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """h or (1 + h)/2: the same trajectory without damping, though the parameters need not be the same: the symbols'
