@@ -72,6 +72,12 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
+    if name[:1].isupper():
+        from glnn import registry
+
+        # A network that is registered and has no line above.
+        if registry.titled(name) is not None:
+            return getattr(import_module("glnn.estimators"), name)
     raise AttributeError(f"module 'glnn' has no attribute {name!r}")
 
 

@@ -6,23 +6,21 @@ from typing import Any
 
 import pytest
 
-from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, SequenceModel
+from glnn import registry
+from glnn.estimators import SequenceModel, estimators
 
 TEXT = "the cat sat on the mat and the dog sat on the log. " * 12
 CASES = [list("abab"), list("ab"), list("ababab"), list("abba")] * 6
 
-NETWORKS = {"GLNN": GLNN, "GNN": GNN, "RNN": RNN, "LSTM": LSTM}
-MODELS: dict[str, type[SequenceModel]] = {**NETWORKS, "HMM": HMM, "ContextTree": ContextTree}
+MODELS: dict[str, type[SequenceModel]] = estimators()
+NETWORKS = {entry.title: MODELS[entry.title] for entry in registry.networks().values()}
 
 
 def make(name: str, **parameters: Any) -> SequenceModel:
     """An unfitted model of little cost."""
-    if name == "ContextTree":
-        parameters = {"depth": 4, **parameters}
-    else:
-        parameters = {"units": 5, "degree": 3, "budget": "6 steps", "random_state": 0, **parameters}
-        parameters = {"validation_fraction": 0.1, **parameters}
-    return MODELS[name](verbose=0, **parameters)
+    little = {"depth": 4, "units": 5, "degree": 3, "budget": "6 steps", "random_state": 0, "validation_fraction": 0.1}
+    known = MODELS[name].default_params()
+    return MODELS[name](verbose=0, **{key: value for key, value in little.items() if key in known} | parameters)
 
 
 @pytest.fixture(scope="session", params=list(MODELS))

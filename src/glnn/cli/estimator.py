@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from glnn.estimators import SequenceModel
 
-NAMES = ("glnn", "gnn", "rnn", "lstm", "hmm", "contexttree")
 # Where the command line calls a parameter by another name.
 _OPTIONS = {"n_jobs": "--threads", "random_state": "--seed"}
 
@@ -17,15 +16,10 @@ def estimator(name: str, given: dict[str, Any], common: dict[str, Any]) -> Seque
     from glnn import estimators
     from glnn.sequences import InputError
 
-    classes = {"contexttree": estimators.ContextTree}
-    classes |= {kind.__name__.lower(): kind for kind in _networks_and_hmm()}
-    if name.lower() not in classes:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name.lower(), NAMES, n=1, cutoff=0.4)
-        meant = f" (did you mean {close[0]}?)" if close else ""
-        raise InputError(f"--model {name}: there are {', '.join(NAMES)}{meant}")
-    kind = classes[name.lower()]
+    try:
+        kind = estimators.estimator(name)
+    except InputError as error:
+        raise InputError(f"--model {name}: {error}") from None
     known = kind.default_params()
     for parameter in given:
         if parameter not in known:
@@ -47,9 +41,3 @@ def number_or_auto(option: str, text: str | None, least: int | None = None) -> i
     if least is not None and number < least:
         raise InputError(f"{option} {text}: give {least} or more, or auto")
     return number
-
-
-def _networks_and_hmm() -> list[Any]:
-    from glnn import estimators
-
-    return [estimators.GLNN, estimators.GNN, estimators.RNN, estimators.LSTM, estimators.HMM]

@@ -11,23 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from glnn import registry
 from glnn.cli import one_line
 from glnn.cli.estimator import estimator
 from glnn.cli.reading import Data
 from glnn.estimators.network import Network
-from glnn.training.fitting import Outcome, Split, Watch
+from glnn.training.fitting import fraction_spent
+from glnn.training.observer import Observer, Training
 from glnn.training.race import Run
-from glnn.training.recorded import RecordedTrainer
 from glnn.training.records import StepInfo
-from glnn.training.sizes import Size
 from glnn.training.trainer import Trainer
 
-# What takes no time comes first, so that there is something to see.
-MODELS = ("contexttree", "hmm", "glnn", "gnn", "rnn", "lstm")
+# What takes little time comes first, so that there is something to see.
+MODELS = tuple(sorted(registry.models(), key=lambda name: registry.models()[name].group == "network"))
 COMPRESSORS = ("bzip2", "xz", "ppmd")
 NAMES = (*COMPRESSORS, *MODELS)
-_GROUPS = {"hmm": "baseline", "contexttree": "baseline"} | dict.fromkeys(COMPRESSORS, "compressor")
-_TITLES = {"contexttree": "ContextTree"}
 # Scores of the validation data along the way, at CPU times that grow by this factor.
 _FACTOR = 1.4
 
@@ -53,7 +51,7 @@ Look = Callable[[str, float, str], None]
 
 def title(name: str) -> str:
     """A model's name as it is written."""
-    return _TITLES.get(name, name if name in COMPRESSORS else name.upper())
+    return name if name in COMPRESSORS else registry.models()[name].title
 
 
 def compared(
@@ -61,7 +59,7 @@ def compared(
 ) -> Iterator[Row]:
     """One row after the other; `look` is told of progress as (name, part of the budget, text)."""
     for name in names:
-        row = Row(title(name), _GROUPS.get(name, "network"))
+        row = Row(title(name), "compressor" if name in COMPRESSORS else registry.models()[name].group)
         try:
             look(name, 0.0, "begins")
             if name in COMPRESSORS:
@@ -89,9 +87,8 @@ def _fit(
         look(name, 0.0 if hasattr(at, "step") else at.symbols / at.total, text)
 
     if isinstance(model, Network):
-        model._watch = _Curve(model, valid, curve, lambda part, text: look(name, part, text))
-        model.fit(train.content, mask=train.mask)
-        model._watch = None
+        observer = _Curve(model, valid, curve, lambda part, text: look(name, part, text))
+        model.fit(train.content, mask=train.mask, observer=observer)
     else:
         model.fit(train.content, mask=train.mask, callbacks=(step,))
     row.bits = model.bits(valid.content, valid.mask)
@@ -114,7 +111,7 @@ def _detail(model: Any) -> str:
     return ", ".join(parts)
 
 
-class _Curve(Watch):
+class _Curve(Observer):
     """Scores the best parameters so far on the validation data now and then, uncharged."""
 
     def __init__(
@@ -125,25 +122,19 @@ class _Curve(Watch):
         self._budget, self._valid, self._curve, self._look = parse_budget(model.budget), valid, curve, look
         self._next = 0.1
 
-    def begin(self, runs: Sequence[Run], size: Size, parts: Split) -> None:
-        """Remember the runs."""
-        self._runs, self._size, self._parts = runs, size, parts
+    def begin(self, training: Training) -> None:
+        """Remember the training."""
+        self._training = training
 
-    def trainer(self, run: Run) -> Callable[..., Trainer]:
-        """A trainer that is listened to."""
-        return lambda *arguments: RecordedTrainer(*arguments, listener=self._listen)
-
-    def _listen(self, info: StepInfo, trainer: Trainer) -> None:
-        used = {what: sum(run.used(what) for run in self._runs) for what in ("seconds", "steps", "passes")}
-        limits = {what: limit for what, limit in vars(self._budget).items() if limit is not None}
-        bits = -info.log_likelihood / math.log(2.0) / max(int(self._parts.train.mask.sum()), 1)
-        part = max(used[what] / limit for what, limit in limits.items())
-        self._look(part, f"step {info.step}, {bits:.4f} bits a symbol in training")
-        if used["seconds"] >= self._next:
-            self._next = used["seconds"] * _FACTOR
-            best = max((run for run in self._runs if run.progress is not None), key=lambda run: run.score)
-            model = self.fitted(Outcome(best, self._runs, self._size, self._parts))
-            self._curve.append((used["seconds"], model.bits(self._valid.content, self._valid.mask)))
+    def step(self, run: Run, info: StepInfo, trainer: Trainer) -> None:
+        """Tell of the step; score the best parameters when it is time."""
+        training = self._training
+        bits = -info.log_likelihood / math.log(2.0) / max(int(training.split.train.mask.sum()), 1)
+        self._look(fraction_spent(self._budget, training), f"step {info.step}, {bits:.4f} bits a symbol in training")
+        seconds = training.used("seconds")
+        if seconds >= self._next:
+            self._next = seconds * _FACTOR
+            self._curve.append((seconds, training.fitted().bits(self._valid.content, self._valid.mask)))
 
 
 def _compressed(name: str, train: Any, valid: Any) -> float:

@@ -54,9 +54,7 @@ def run_training(
                 line.display.say(_opening(recording))
 
             recording = Recording(folder, config, budget, line, checkpoint, begun)
-            model._watch = recording
-            model.fit(data.content, mask=data.mask, **validation)
-            model._watch = None
+            model.fit(data.content, mask=data.mask, observer=recording, **validation)
             recording.finish()
         else:
             _fit_other(folder, config, model, data, validation, line, compiling)

@@ -10,8 +10,6 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -20,17 +18,16 @@ from glnn.cli.run_folder import Config, RunFolder
 from glnn.sequences import InputError
 from glnn.storage.checkpoint import Checkpoint, write_checkpoint
 from glnn.training.budget import Budget
-from glnn.training.fitting import Outcome, Split, Watch
+from glnn.training.fitting import fraction_spent
+from glnn.training.observer import Observer, Training
 from glnn.training.race import Run
-from glnn.training.recorded import RecordedTrainer
 from glnn.training.records import Progress, StepInfo
-from glnn.training.sizes import Size
 from glnn.training.trainer import Trainer
 
 _BITS = 1.0 / float(np.log(2.0))
 
 
-class Recording(Watch):
+class Recording(Observer):
     """Writes a training into its folder; `checkpoint` is where it goes on from."""
 
     def __init__(
@@ -46,9 +43,11 @@ class Recording(Watch):
         self._checkpoint, self._begun = checkpoint, begun
         self._saved = time.monotonic()
 
-    def begin(self, runs: Sequence[Run], size: Size, parts: Split) -> None:
+    def begin(self, training: Training) -> None:
         """Make the folder this run's: what is there from before is replaced."""
-        self.runs, self.size, self.parts = runs, size, parts
+        self.training = training
+        self.runs, self.size, self.parts = training.runs, training.size, training.split
+        size = training.size
         if self._checkpoint is None:
             self.folder.clear()
         else:
@@ -59,28 +58,27 @@ class Recording(Watch):
         self._write_history([] if self._checkpoint is None else [run.history for run in self._checkpoint.runs])
         self._begun()
 
-    def trainer(self, run: Run) -> Callable[..., Trainer]:
-        """A trainer that knows the steps of the checkpoint."""
-        which = self.runs.index(run)
-        known = None if self._checkpoint is None else self._checkpoint.runs[which]
-        return partial(RecordedTrainer, recorded=known, listener=partial(self._listen, which))
+    def recorded(self, run: Run) -> Progress | None:
+        """The steps of the checkpoint."""
+        return None if self._checkpoint is None else self._checkpoint.runs[self.runs.index(run)]
 
     def finish(self) -> None:
         """Write down where the training ended."""
         self._write_history([run.progress.history for run in self.runs if run.progress is not None])
         self._write_checkpoint()
 
-    def _listen(self, which: int, info: StepInfo, trainer: Trainer) -> None:
+    def step(self, run: Run, info: StepInfo, trainer: Trainer) -> None:
+        """Write the step down, show it, and save when it is time."""
+        which = self.runs.index(run)
         with self.folder.history.open("a", encoding="utf-8") as file:
             file.write(_line_of(which, info))
-        self.line.update(_spent(self.budget, self.runs), self._text(which, info, trainer.progress))
+        self.line.update(fraction_spent(self.budget, self.training), self._text(which, info, trainer.progress))
         if time.monotonic() - self._saved >= self.config.save_every:
             self.save()
 
     def save(self) -> None:
         """The best model so far and a checkpoint, each at once or not at all."""
-        best = max((run for run in self.runs if run.progress is not None), key=lambda run: run.score)
-        model = self.fitted(Outcome(best, self.runs, self.size, self.parts))
+        model = self.training.fitted()
         model.stopped_ = "running"
         model.save(self.folder.model)
         self._write_checkpoint()
@@ -111,7 +109,7 @@ class Recording(Watch):
         if info.validation is not None and self.parts.validation is not None:
             scale = _BITS / max(int(self.parts.validation.mask.sum()), 1)
             text += f"  valid {-info.validation * scale:.4f} (best {-progress.best_score * scale:.4f})"
-        seconds = sum(run.used("seconds") for run in self.runs)
+        seconds = self.training.used("seconds")
         return f"{text} bits/symbol  rates {info.writing_rate:.3g} {info.transition_rate:.3g}  {seconds:.0f} s"
 
 
@@ -123,9 +121,3 @@ def _before(run: Run) -> Progress:
 
 def _line_of(which: int, info: StepInfo) -> str:
     return json.dumps(finite({"start": which, **asdict(info)}), allow_nan=False) + "\n"
-
-
-def _spent(budget: Budget, runs: Sequence[Run]) -> float:
-    """How much of the budget is spent."""
-    limits: dict[str, Any] = {what: limit for what, limit in vars(budget).items() if limit is not None}
-    return max(sum(run.used(what) for run in runs) / limit for what, limit in limits.items())

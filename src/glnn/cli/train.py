@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from glnn import registry
 from glnn.cli import options
 
 
 def train(
     file: options.File,
     valid: options.Valid = None,
-    model: Annotated[str, typer.Option(metavar="NAME", help="glnn | gnn | rnn | lstm | hmm | contexttree")] = "glnn",
+    model: Annotated[str, typer.Option(metavar="NAME", help=" | ".join(registry.models()))] = "glnn",
     metric: Annotated[
         str | None, typer.Option(metavar="NAME", help="rbpm | ruop | qdrbpm | qdruop | fb | rms | plain")
     ] = None,

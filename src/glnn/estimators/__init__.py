@@ -1,10 +1,31 @@
-"""The public models, with scikit-learn's conventions; `load` reads what `save` wrote."""
+"""The public models, with scikit-learn's conventions; `load` reads what `save` wrote, `estimator` knows them all."""
 
+from typing import Any
+
+from glnn.estimators.architectures import GLNN, GNN, LSTM, RNN
 from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.catalogue import estimator, estimators
 from glnn.estimators.context_tree import ContextTree
-from glnn.estimators.gated import GLNN, GNN
 from glnn.estimators.hidden_markov import HMM
 from glnn.estimators.persistence import load
-from glnn.estimators.recurrent import LSTM, RNN
 
-__all__ = ["GLNN", "GNN", "HMM", "LSTM", "RNN", "ContextTree", "SequenceModel", "Trace", "load"]
+__all__ = [
+    "GLNN",
+    "GNN",
+    "HMM",
+    "LSTM",
+    "RNN",
+    "ContextTree",
+    "SequenceModel",
+    "Trace",
+    "estimator",
+    "estimators",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Estimators of networks that are registered and have no class of their own."""
+    if name[:1].isupper() and name in (found := estimators()):
+        return found[name]
+    raise AttributeError(f"module 'glnn.estimators' has no attribute {name!r}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,10 +16,10 @@ import numpy as np
 from glnn import predictors
 from glnn.estimators.compressing import Compressing
 from glnn.estimators.conventions import Conventions, check_fitted
-from glnn.estimators.parameters import choice, flag, integer, number, seed
+from glnn.estimators.parameters import checked, choice, flag, integer, number, parameter, seed
 from glnn.predictors import Predictor, State
 from glnn.predictors.escape import WithEscape
-from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading, TrainingData, read_training_data
+from glnn.sequences import Encoded, InputError, Reader, Reading, TrainingData, read_training_data
 
 # A sample ends by itself where an end is learned; this only guards against a model that never ends.
 _LONGEST = 100_000
@@ -38,6 +39,7 @@ class Trace:
     starts: np.ndarray
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SequenceModel(Compressing, Conventions):
     """A probabilistic model of sequences of symbols.
 
@@ -45,13 +47,14 @@ class SequenceModel(Compressing, Conventions):
     model of several sequences has an end symbol there, one with `unknown="escape"` an escape.
     """
 
-    alphabet: Any
-    end: bool
-    unknown: str
-    verbose: int
-    predictor_: Predictor
-    alphabet_: Alphabet
-    escape_probability_: float | None
+    end: bool = parameter(True, flag, "learn where sequences end, when there are several")
+    unknown: str = parameter(
+        "error",
+        partial(choice, allowed=("error", "escape")),
+        '"error", or "escape" to give symbols first met later a small probability',
+    )
+    alphabet: Any = parameter(None, None, "every symbol that can occur, when more are known than are seen")
+    verbose: int = parameter(1, partial(integer, low=0), "0 is silent, 1 shows progress, 2 prints every step")
 
     def bits(self, data: Any, mask: Any = None, *, regularised: bool = False) -> float:
         """−log2 of the probability of the data: the bits that the symbols to be predicted cost, ends included.
@@ -135,9 +138,7 @@ class SequenceModel(Compressing, Conventions):
 
     def _given(self, data: Any, validation: Any, mask: Any, validation_mask: Any) -> TrainingData:
         """What `fit` was given, read; looks at the parameters that all models have."""
-        flag("end", self.end)
-        choice("unknown", self.unknown, ("error", "escape"))
-        integer("verbose", self.verbose, 0)
+        checked(self, SequenceModel)
         options = {"alphabet": self.alphabet, "end": self.end, "unknown": self.unknown}
         return read_training_data(data, validation, mask, validation_mask, **options)
 

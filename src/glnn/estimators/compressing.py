@@ -7,10 +7,16 @@ from typing import Any
 
 from glnn.codec import files, message
 from glnn.estimators.conventions import check_fitted
+from glnn.predictors import Predictor
+from glnn.sequences import Alphabet
 
 
 class Compressing:
     """`compress`, `decompress` and the same for files, with the distribution that `bits` speaks of."""
+
+    predictor_: Predictor
+    alphabet_: Alphabet
+    escape_probability_: float | None
 
     def compress(self, data: Any) -> bytes:
         """Data of any kind that the model reads, as bytes that `decompress` turns back into the same symbols.

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from glnn import predictors
+from glnn import predictors, registry
 from glnn.contexts.tree import (
     DECOMPOSITIONS,
     ESTIMATORS,
@@ -35,6 +35,7 @@ _LARGEST = 2**31 - 1
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_")
 
 
+@registry.model("contexttree", "context tree weighting: all trees of contexts at once, learned by reading once")
 class ContextTree(SequenceModel):
     """A tree of contexts of every length up to a depth, weighted by what each was worth, learned by reading once.
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from glnn import registry
 from glnn.baselines.hmm import EMStep, HiddenMarkovModel, first_positions, fit_hmm, initial_hmm
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import degree_within, integer, number, number_or, seed
@@ -39,6 +40,7 @@ class _Run(NamedTuple):
     reason: str
 
 
+@registry.model("hmm", "a hidden Markov model, trained by expectation-maximisation")
 class HMM(SequenceModel):
     """A hidden Markov model on a sparse random graph, trained by expectation-maximisation on all symbols.
 

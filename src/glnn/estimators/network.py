@@ -1,21 +1,34 @@
-"""What the estimators GLNN, GNN, RNN and LSTM share: parameters, `fit`, `trace`, and what is known after fitting.
+"""What all networks share as estimators: parameters, `fit`, `trace`, and what is known after fitting.
 
-They differ in the recurrence and in the default metric only.
+A parameter is one line: its type, default, check and description. `__init__`, `get_params`, the checks of `fit`, the
+help and the model file come from that line, and what `Settings` knows by the same name reaches the trainer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict, dataclass, fields
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.parameters import choice, degree_within, integer, number, number_or, seed
+from glnn.estimators.parameters import (
+    callable_or_none,
+    checked,
+    choice,
+    degree_within,
+    described,
+    integer,
+    number,
+    number_or,
+    parameter,
+    seed,
+)
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
-from glnn.models import Model, Params
+from glnn.models import Model
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
 from glnn.predictors.network import NetworkPredictor
@@ -24,8 +37,9 @@ from glnn.sequences import Reader, TrainingData
 from glnn.storage import network_arrays
 from glnn.training import fitting
 from glnn.training.budget import parse_budget
+from glnn.training.observer import Observer, Training
 from glnn.training.settings import Settings
-from glnn.training.trainer import Callback
+from glnn.training.trainer import Callback, Trainer
 
 # What a model file tells of the training beside the history.
 _RECORD = (
@@ -45,30 +59,10 @@ _RECORD = (
 _LATER = {"smoothing_": 0.0}
 
 
+@described
+@dataclass(eq=False, repr=False)
 class Network(SequenceModel):
-    """What the networks share. The parameters:
-
-    units, degree: size of the network and edges from each unit; "auto" chooses them from data and budget.
-    metric: "rbpm", "ruop" (full metrics), "qdrbpm", "qdruop" (quasi-diagonal), "fb", "rms" or "plain".
-    output_metric: "qdh", "dh" or "plain", for the writing weights.
-    activation: "tanh", "logistic" or "linear".
-    damping: what is added to the diagonal of the metric.
-    budget: CPU seconds as a number or "60s", "5m", "2h"; or "200 steps", "1500 passes".
-    restarts: random starts that share the budget, or "auto".
-    batch_size: sequences in a step; None takes all of them.
-    sequence_weights: "length" counts every symbol alike, "equal" every sequence.
-    patience: stop after this many steps without a better validation score.
-    validation_fraction: how much of the data is held out when `fit` is given no validation data; 0 for nothing, "auto"
-    for a tenth, or more of data that tell little.
-    smoothing: share of the uniform distribution in every prediction, which bounds what one surprise can cost; "auto"
-    takes the share that suits the validation data best, and at least 1/(T + 2) after T symbols.
-    precision: "float64", or "float32" for what training stores and multiplies: faster, half the memory, less exact.
-    end: learn where sequences end, when there are several.
-    unknown: "error", or "escape" to give symbols first met later a small probability.
-    alphabet: every symbol that can occur, when more are known than are seen.
-    n_jobs: threads; results do not depend on their number.
-    random_state: seed of the graph and of the initial parameters.
-    verbose: 0 silent, 1 shows progress, 2 prints every step.
+    """What the networks share.
 
     Fitted: `alphabet_`, `predictor_`, `params_` (w, theta, V0), `graph_`, `units_`, `degree_`, `n_parameters_`,
     `history_` (one dict for each step of the best run), `steps_`, `passes_`, `seconds_` (of the best run),
@@ -78,57 +72,73 @@ class Network(SequenceModel):
     dict for each start).
     """
 
-    params_: Params
-    graph_: Graph
+    units: int | str = parameter(
+        "auto", partial(integer, low=1, word="auto"), 'size of the network; "auto" chooses it from data and budget'
+    )
+    degree: int | str = parameter(
+        "auto", partial(integer, low=1, word="auto"), 'edges from each unit; "auto" chooses it from data and budget'
+    )
+    _: KW_ONLY
+    metric: str = parameter(
+        "rbpm",
+        partial(choice, allowed=TRANSITION_METHODS),
+        '"rbpm", "ruop" (full metrics), "qdrbpm", "qdruop" (quasi-diagonal), "fb", "rms" or "plain"',
+    )
+    output_metric: str = parameter(
+        "qdh", partial(choice, allowed=WRITING_METHODS), '"qdh", "dh" or "plain", for the writing weights'
+    )
+    activation: str = parameter("tanh", partial(choice, allowed=ACTIVATIONS), '"tanh", "logistic" or "linear"')
+    damping: float = parameter(1.0, partial(number, low=0.0), "what is added to the diagonal of the metric")
+    budget: Any = parameter(
+        "60s",
+        lambda name, value: parse_budget(value),
+        'CPU seconds as a number or "60s", "5m", "2h"; or "200 steps", "1500 passes"',
+    )
+    restarts: int | str = parameter(
+        "auto", partial(integer, low=1, word="auto"), 'random starts that share the budget, or "auto"'
+    )
+    batch_size: int | None = parameter(
+        None, partial(integer, low=1, none=True), "sequences in a step; None takes all of them"
+    )
+    sequence_weights: str = parameter(
+        "length",
+        partial(choice, allowed=("length", "equal")),
+        '"length" counts every symbol alike, "equal" every sequence',
+    )
+    patience: int | None = parameter(
+        None, partial(integer, low=1, none=True), "stop after this many steps without a better validation score"
+    )
+    validation_fraction: float | str = parameter(
+        "auto",
+        partial(number_or, "auto", low=0.0, high=1.0),
+        "how much of the data is held out when `fit` is given no validation data; 0 for nothing, "
+        '"auto" for a tenth, or more of data that tell little',
+    )
+    smoothing: float | str = parameter(
+        "auto",
+        partial(number_or, "auto", low=0.0, high=1.0),
+        "share of the uniform distribution in every prediction, which bounds what one surprise can cost; "
+        '"auto" takes the share that suits the validation data best, and at least 1/(T + 2) after T symbols',
+    )
+    precision: str = parameter(
+        "float64",
+        partial(choice, allowed=("float64", "float32")),
+        '"float64", or "float32" for what training stores and multiplies: faster, half the memory, less exact',
+    )
+    trainer: Any = parameter(
+        None,
+        callable_or_none,
+        "what trains one start, called like `glnn.training.trainer.Trainer`; None for that class itself",
+    )
+    n_jobs: int | None = parameter(
+        1, partial(integer, low=1, none=True), "threads; results do not depend on their number"
+    )
+    random_state: Any = parameter(None, seed, "seed, a generator to draw it from, or None for a fresh one")
+
     _model: ClassVar[Any]
     _cost: ClassVar[float] = 1.0
-    _watch: fitting.Watch | None = None
-    _activations: ClassVar[tuple[str, ...]] = tuple(ACTIVATIONS)
-
-    def __init__(
-        self,
-        units: int | str = "auto",
-        degree: int | str = "auto",
-        *,
-        metric: str = "rbpm",
-        output_metric: str = "qdh",
-        activation: str = "tanh",
-        damping: float = 1.0,
-        budget: Any = "60s",
-        restarts: int | str = "auto",
-        batch_size: int | None = None,
-        sequence_weights: str = "length",
-        patience: int | None = None,
-        validation_fraction: float | str = "auto",
-        smoothing: float | str = "auto",
-        precision: str = "float64",
-        end: bool = True,
-        unknown: str = "error",
-        alphabet: Any = None,
-        n_jobs: int | None = 1,
-        random_state: Any = None,
-        verbose: int = 1,
-    ) -> None:
-        self.units = units
-        self.degree = degree
-        self.metric = metric
-        self.output_metric = output_metric
-        self.activation = activation
-        self.damping = damping
-        self.budget = budget
-        self.restarts = restarts
-        self.batch_size = batch_size
-        self.sequence_weights = sequence_weights
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.smoothing = smoothing
-        self.precision = precision
-        self.end = end
-        self.unknown = unknown
-        self.alphabet = alphabet
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    _own: ClassVar[tuple[str, ...]] = ()
+    """Parameters that the network itself takes, beside the activation."""
 
     def fit(
         self,
@@ -138,20 +148,21 @@ class Network(SequenceModel):
         validation_mask: Any = None,
         *,
         callbacks: Iterable[Callback] = (),
+        observer: Observer | None = None,
     ) -> Self:
         """Learn from one or several sequences of any accepted kind.
 
         Without `validation` the end of the data is held out (`validation_fraction`), to keep the parameters that
         predict it best. `mask` says what is to be predicted. Each callback is called with a `StepInfo` and the
         `Trainer` after every step and stops the training by returning True; so does Ctrl-C. The best model is kept.
+        An `observer` (`glnn.training.observer.Observer`) is told of everything and is charged for nothing.
         """
         plan = self._plan()
         given = self._given(data, validation, mask, validation_mask)
         parts = fitting.split(given.data, given.validation, plan.validation_fraction)
-        if self._watch is not None:
-            self._watch.fitted = lambda outcome: copy(self)._become(given, outcome)
-        outcome = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose), self._watch)
-        return self._become(given, outcome)
+        finish = lambda training: copy(self)._become(given, training)  # noqa: E731
+        training = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose), finish, observer)
+        return self._become(given, training)
 
     def trace(self, data: Any) -> Trace:
         """The activities of the units over time, with the symbols and their bits."""
@@ -183,75 +194,71 @@ class Network(SequenceModel):
 
     def _plan(self) -> fitting.Plan:
         """Look at every parameter."""
-        settings = Settings(
-            metric=choice("metric", self.metric, TRANSITION_METHODS),
-            output_metric=choice("output_metric", self.output_metric, WRITING_METHODS),
-            damping=number("damping", self.damping, 0.0),
-            batch_size=integer("batch_size", self.batch_size, 1, none=True),
-            sequence_weights=choice("sequence_weights", self.sequence_weights, ("length", "equal")),  # type: ignore[arg-type]
-            patience=integer("patience", self.patience, 1, none=True),
-            threads=integer("n_jobs", self.n_jobs, 1, none=True) or 1,
-            precision=choice("precision", self.precision, ("float64", "float32")),  # type: ignore[arg-type]
-        )
-        choice("activation", self.activation, self._activations)
-        number_or("auto", "smoothing", self.smoothing, 0.0, 1.0)
+        values = checked(self)
+        if self.units != "auto":
+            degree_within("degree", self.degree, self.units)
+        values["threads"] = values["n_jobs"] or 1
+        known = {one.name for one in fields(Settings)}
         return fitting.Plan(
             name=type(self).__name__,
             build=self._build,
-            units=self._units(),
-            degree=degree_within("degree", self.degree, self.units),
-            restarts=integer("restarts", self.restarts, 1, word="auto"),
-            budget=parse_budget(self.budget),
-            settings=settings,
-            seed=seed("random_state", self.random_state),
+            units=self._units(values["units"]),
+            degree=values["degree"],
+            restarts=values["restarts"],
+            budget=values["budget"],
+            settings=Settings(**{name: value for name, value in values.items() if name in known}),
+            seed=values["random_state"],
             cost=self._cost,
-            validation_fraction=number_or("auto", "validation_fraction", self.validation_fraction, 0.0, 1.0),
+            validation_fraction=values["validation_fraction"],
+            trainer=values["trainer"] or Trainer,
         )
 
-    def _units(self) -> int | str:
-        return integer("units", self.units, 1, word="auto")  # type: ignore[no-any-return]
+    def _units(self, units: int | str) -> int | str:
+        """How many units there shall be, where another parameter of the model may say so too."""
+        return units
 
     def _build(self, graph: Graph, alphabet_size: int) -> Model:
         """The network on a graph."""
-        model: Model = self._model(graph, alphabet_size, activation=self.activation)
+        own = {name: getattr(self, name) for name in self._own}
+        model: Model = self._model(graph, alphabet_size, activation=self.activation, **own)
         return model
 
-    def _become(self, given: TrainingData, outcome: fitting.Outcome) -> Self:
+    def _become(self, given: TrainingData, training: Training) -> Self:
         """Set everything that is known after fitting."""
         self.alphabet_ = given.alphabet
-        self._keep(outcome)
-        self.smoothing_ = self._share(outcome)
-        self._use(outcome.best.model, given.escape)
+        self._keep(training)
+        self.smoothing_ = self._share(training)
+        self._use(training.best.model, given.escape)
         return self
 
-    def _keep(self, outcome: fitting.Outcome) -> None:
+    def _keep(self, training: Training) -> None:
         """Set the fitted attributes that tell of the training."""
-        best, progress = outcome.best, outcome.best.progress
+        best, progress = training.best, training.best.progress
         assert progress is not None
         self.params_ = progress.best
         self.graph_ = best.model.graph  # type: ignore[attr-defined]
-        self.degree_ = outcome.size.degree
+        self.degree_ = training.size.degree
         self.history_ = [asdict(info) for info in progress.history]
         self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
-        self.total_seconds_ = sum(run.used("seconds") for run in outcome.runs)
+        self.total_seconds_ = training.used("seconds")
         # What ended the whole race counts, also where it met another start than the best one.
-        reasons = {run.progress.reason for run in outcome.runs if run.progress is not None}
+        reasons = {run.progress.reason for run in training.runs if run.progress is not None}
         self.stopped_ = next((reason for reason in ("interrupted", "callback") if reason in reasons), progress.reason)
         self.stopped_ = self.stopped_ or "budget"
         self.best_step_ = progress.best_step
-        validated = outcome.split.validation is not None and np.isfinite(progress.best_score)
+        validated = training.split.validation is not None and np.isfinite(progress.best_score)
         self.validation_bits_ = -progress.best_score / float(np.log(2.0)) if validated else None
-        self.held_out_ = outcome.split.held_out
+        self.held_out_ = training.split.held_out
         self.seed_ = best.seed
         self.restarts_ = [
             {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}
-            for run in outcome.runs
+            for run in training.runs
         ]
 
-    def _share(self, outcome: fitting.Outcome) -> float:
+    def _share(self, training: Training) -> float:
         if self.smoothing != "auto":
             return float(self.smoothing)
-        return fitting.share_of_uniform(outcome)
+        return fitting.share_of_uniform(training)
 
     def _use(self, model: Model, escape: float | None) -> None:
         """Set `predictor_` and what follows from the network."""

@@ -1,17 +1,53 @@
-"""Parameters are looked at when fitting, as scikit-learn wants it; what is wrong is told with what is allowed."""
+"""Parameters of estimators: declared once, looked at when fitting, as scikit-learn wants it.
+
+    damping: float = parameter(1.0, partial(number, low=0.0), "what is added to the diagonal of the metric")
+
+in a dataclass is all that `__init__`, `get_params`, the checks of `fit`, the help and the model file need. What is
+wrong is told with what is allowed.
+"""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import field, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from glnn.sequences import InputError
 from glnn.sequences.errors import one_line
+
+Kind = TypeVar("Kind")
+
+
+def parameter(default: Any, check: Callable[[str, Any], Any] | None, about: str) -> Any:
+    """A parameter: its default, a function of (name, value) that gives the value back checked, and what it is."""
+    return field(default=default, metadata={"check": check, "about": about})
+
+
+def again(kind: type, name: str, default: Any) -> Any:
+    """A parameter of another class with another default."""
+    found = next(one for one in fields(kind) if one.name == name)
+    return field(default=default, metadata=dict(found.metadata))
+
+
+def checked(model: Any, kind: type | None = None) -> dict[str, Any]:
+    """Every declared parameter of a model, looked at; only those that `kind` declares, where it is given."""
+    return {
+        one.name: one.metadata["check"](one.name, getattr(model, one.name))
+        for one in fields(type(model) if kind is None else kind)
+        if one.metadata.get("check") is not None
+    }
+
+
+def described(kind: Kind) -> Kind:
+    """Complete the documentation of a class with its parameters."""
+    lines = [f"    {one.name}: {one.metadata['about']}" for one in fields(kind) if "about" in one.metadata]  # type: ignore[arg-type]
+    kind.__doc__ = f"{(kind.__doc__ or '').rstrip()}\n\n    Parameters:\n\n" + "\n".join(lines) + "\n"
+    return kind
 
 
 def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
@@ -66,6 +102,13 @@ def flag(name: str, value: Any) -> bool:
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise InputError(f"{name} is {one_line(value)}: it must be True or False")
+
+
+def callable_or_none(name: str, value: Any) -> Any:
+    """Something to call, or None."""
+    if value is None or callable(value):
+        return value
+    raise InputError(f"{name} is {one_line(value)}: it must be a class or function to call, or None")
 
 
 def seed(name: str, value: Any) -> int:

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from glnn import registry
 from glnn.estimators.base import SequenceModel
+from glnn.estimators.catalogue import estimator_of
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.token_json import token_from_json, token_to_json
 from glnn.storage.model_file import (
@@ -24,22 +25,15 @@ from glnn.storage.model_file import (
 )
 from glnn.training.budget import Budget
 
-CLASSES = {
-    "GLNN": "glnn.estimators.gated",
-    "GNN": "glnn.estimators.gated",
-    "RNN": "glnn.estimators.recurrent",
-    "LSTM": "glnn.estimators.recurrent",
-    "HMM": "glnn.estimators.hidden_markov",
-    "ContextTree": "glnn.estimators.context_tree",
-}
-
 
 def save(model: SequenceModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model."""
     name = type(model).__name__
-    if CLASSES.get(name) != type(model).__module__:
+    entry = registry.titled(name)
+    if entry is None or estimator_of(entry) is not type(model):
         raise InputError(
-            f"{type(model).__qualname__} is not a model of glnn itself, so a file of it could not be opened"
+            f"{type(model).__qualname__} is not registered, so a file of it could not be opened: register it with "
+            "glnn.registry first"
         )
     from glnn import __version__
 
@@ -61,9 +55,10 @@ def load(path: str | os.PathLike[str]) -> SequenceModel:
     arrays, header = read_model_file(path)
     try:
         name = header["class"]
-        if name not in CLASSES:
+        entry = registry.titled(name)
+        if entry is None:
             raise ModelFileError(f"{path} holds a model of class {name!r}, which this glnn does not know")
-        kind: type[SequenceModel] = getattr(importlib.import_module(CLASSES[name]), name)
+        kind = estimator_of(entry)
         known = kind.default_params()
         given = {key: _parameter_from_json(value) for key, value in header["parameters"].items() if key in known}
         model = kind(**given)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from glnn import registry
 from glnn.models.base import Activation, Gated, Params, centred_reading_rates, initial_writing_weights
 from glnn.network import Graph
 
 
+@registry.network("glnn", "the gated leaky network: a unit keeps its value until a symbol changes it")
 class GLNN(Gated):
     """Leak 1 and one transition matrix per symbol.
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from glnn import registry
 from glnn.models.base import Gated, Params, centred_reading_rates, initial_writing_weights
 
 
+@registry.network("gnn", "the gated network: every symbol has transitions of its own")
 class GNN(Gated):
     """No leak and one transition matrix per symbol."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from glnn import registry
 from glnn.models import lstm_kernels
 from glnn.models.base import Activation, Evidence, Flow, Model, Params, Signals, initial_writing_weights
 from glnn.models.stepping_lstm import LSTMStepper
@@ -39,6 +40,7 @@ class LSTMWeights(NamedTuple):
     peephole: np.ndarray
 
 
+@registry.network("lstm", "the LSTM with peepholes")
 class LSTM(Model):
     """N cells on a sparse graph; unit 4j + g is gate g of cell j.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from glnn import registry
 from glnn.models.base import (
     Activation,
     LinearRecurrence,
@@ -19,6 +20,7 @@ from glnn.models.base import (
 from glnn.network import Graph
 
 
+@registry.network("rnn", "the recurrent network, which reads symbols as inputs")
 class RNN(LinearRecurrence):
     """No leak and one transition matrix for all symbols."""
 

@@ -1,12 +1,13 @@
 """How a network is fitted: hold data out, build the networks, compile, race the random starts.
 
-Knows codes and networks only; what the user gave and gets is the business of `networks.py`.
+Knows codes and networks only; what the user gave and gets is the business of the estimators.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,10 @@ from glnn.training.budget import Budget
 from glnn.training.compiling import compiling
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
+from glnn.training.observer import Observer, Training
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.race import Run, race, seeds
+from glnn.training.recorded import recorded_trainer
 from glnn.training.records import StepInfo
 from glnn.training.settings import Settings
 from glnn.training.sizes import Size, choose_size, held_out_fraction
@@ -47,6 +50,8 @@ class Plan:
     validation_fraction: float | str
     cost: float
     """CPU time of a step beside that of a GLNN of the same size."""
+    trainer: Callable[..., Trainer] = Trainer
+    """What trains one start, called like `Trainer`."""
 
 
 @dataclass(frozen=True)
@@ -58,33 +63,6 @@ class Split:
     continues: bool
     held_out: int
     """How many symbols of the given data were held out."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The best run, all runs, and what they were trained on."""
-
-    best: Run
-    runs: Sequence[Run]
-    size: Size
-    split: Split
-
-
-class Watch:
-    """Sees a training from inside, for what must survive it: checkpoints, the best model so far.
-
-    A network's `_watch` is set to one before `fit`; it is no parameter, since it changes nothing that is learned.
-    """
-
-    fitted: Callable[[Outcome], Any]
-    """Makes a fitted model of an outcome; set by `fit`."""
-
-    def begin(self, runs: Sequence[Run], size: Size, parts: Split) -> None:
-        """Before the first step: the runs, whose `progress` tells later where each stands."""
-
-    def trainer(self, run: Run) -> Callable[..., Trainer]:
-        """What makes the run's trainer, called like `Trainer`."""
-        return Trainer
 
 
 def split(data: Encoded, validation: Encoded | None, fraction: float | str) -> Split:
@@ -101,25 +79,34 @@ def split(data: Encoded, validation: Encoded | None, fraction: float | str) -> S
 
 
 def train(
-    plan: Plan, parts: Split, callbacks: Sequence[Callback], display: Display, watch: Watch | None = None
-) -> Outcome:
-    """Train within the budget; the budget is not charged for compiling and for validating."""
-    watch = watch or Watch()
+    plan: Plan,
+    parts: Split,
+    callbacks: Sequence[Callback],
+    display: Display,
+    finish: Callable[[Training], Any],
+    observer: Observer | None = None,
+) -> Training:
+    """Train within the budget; the budget is not charged for compiling, for validating and for the observer."""
     data = parts.train
     asked = (plan.units, plan.degree, plan.restarts)
     size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.budget, plan.cost)
     runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
+    training = Training(runs, size, parts, finish)
     display.say(opening(plan.name, *size, plan.budget, parts))
     with compiling(display):
-        _warm_up(runs[0], plan.settings, data)
-    watch.begin(runs, size, parts)
+        _warm_up(runs[0], plan, data)
+    if observer is not None:
+        observer.begin(training)
 
     def trainer(run: Run) -> Trainer:
-        make = watch.trainer(run)
-        return make(run.model, data, run.params, plan.settings, run.validation, run.seed, run.progress)
+        given = (run.model, data, run.params, plan.settings, run.validation, run.seed, run.progress)
+        if observer is None:
+            return plan.trainer(*given)
+        watched = recorded_trainer(plan.trainer)
+        return watched(*given, recorded=observer.recorded(run), listener=partial(observer.step, run))
 
     def listen(run: Run, info: StepInfo, source: Trainer) -> bool:
-        display.update(_fraction(plan.budget, runs), _line(run, info, runs, parts))
+        display.update(fraction_spent(plan.budget, training), _line(run, info, runs, parts))
         return any([callback(info, source) for callback in callbacks])
 
     try:
@@ -127,12 +114,12 @@ def train(
     finally:
         display.close()
     display.say(_closing(best, runs))
-    return Outcome(best, runs, size, parts)
+    return training
 
 
-def share_of_uniform(outcome: Outcome) -> float:
+def share_of_uniform(training: Training) -> float:
     """The share that suits the validation data best; at least 1/(T + 2), where the paper's own ends after T symbols."""
-    best, parts = outcome.best, outcome.split
+    best, parts = training.best, training.split
     least = 1.0 / (parts.train.codes.size + 2.0)
     if best.validation is None or best.progress is None:
         return least
@@ -157,11 +144,11 @@ def _start(plan: Plan, size: Size, parts: Split, seed: int) -> Run:
     return Run(seed, model, model.initial(predicted, counts, generator), validation)
 
 
-def _warm_up(run: Run, settings: Settings, data: Encoded) -> None:
+def _warm_up(run: Run, plan: Plan, data: Encoded) -> None:
     """Two steps on the first few symbols compile everything that training and validating call."""
     few = beginning(data)
-    validation = Validation(run.model, few, threads=settings.threads)
-    trainer = Trainer(run.model, few, run.params, replace(settings, batch_size=None), validation)
+    validation = Validation(run.model, few, threads=plan.settings.threads)
+    trainer = plan.trainer(run.model, few, run.params, replace(plan.settings, batch_size=None), validation)
     if trainer.run(Budget(steps=2)).reason == "interrupted":
         # There is no model yet that could be kept.
         raise KeyboardInterrupt
@@ -205,9 +192,9 @@ def _closing(best: Run, runs: Sequence[Run]) -> str:
     return text + (f" from start {runs.index(best) + 1} of {len(runs)}" if len(runs) > 1 else "")
 
 
-def _fraction(budget: Budget, runs: Sequence[Run]) -> float:
+def fraction_spent(budget: Budget, training: Training) -> float:
     """How much of the budget is spent."""
-    return max(sum(run.used(what) for run in runs) / limit for what, limit in vars(budget).items() if limit is not None)
+    return max(training.used(what) / limit for what, limit in vars(budget).items() if limit is not None)
 
 
 def _per_symbol(log_likelihood: float, data: Encoded) -> float:

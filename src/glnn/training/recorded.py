@@ -18,6 +18,11 @@ from glnn.training.trainer import Trainer
 Listener = Callable[[StepInfo, Trainer], None]
 
 
+def recorded_trainer(kind: Any) -> Any:
+    """The trainer of a class (or `Trainer` itself) that reads known steps from a record."""
+    return RecordedTrainer if kind is Trainer else type(f"Recorded{kind.__name__}", (RecordedTrainer, kind), {})
+
+
 class RecordedTrainer(Trainer):
     """A trainer that takes the steps of `recorded` from there, and tells `listener` of those that it computes.
 

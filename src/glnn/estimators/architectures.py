@@ -1,0 +1,107 @@
+"""The networks as estimators: GLNN, GNN, RNN, LSTM, and any other that is registered.
+
+They differ in the recurrence, in the default metric, and in what a GLNN can be told of its time scales.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from glnn import models
+from glnn.estimators.network import Network
+from glnn.estimators.parameters import again, choice, described, number, parameter
+from glnn.sequences import InputError
+
+# What every network takes.
+_GIVEN = ("graph", "alphabet_size", "activation")
+
+
+@described
+@dataclass(eq=False, repr=False, kw_only=True)
+class GLNN(Network):
+    """The gated leaky neural network, V_j^{t+1} = V_j^t + Σ_i τ_{ij x_t} a_i^t: a unit keeps its value until told."""
+
+    alpha: float = parameter(
+        0.5, partial(number, low=0.0, open_low=True), "strength of the feedback of each unit at the start"
+    )
+    time_scales: Any = parameter(
+        None,
+        None,
+        "how fast each unit forgets at the start (μ_j, one for each unit, at most alpha; 1/μ_j is about how many "
+        "symbols it remembers); None for the paper's 1/(j+1)",
+    )
+
+    _model = models.GLNN
+    _own = ("alpha", "time_scales")
+
+    def _units(self, units: int | str) -> int | str:
+        if self.time_scales is None:
+            return units
+        given = np.shape(self.time_scales)
+        if len(given) != 1 or (units != "auto" and given[0] != units):
+            raise InputError(f"time_scales has shape {given} and units is {units!r}: give one number for each unit")
+        return int(given[0])
+
+
+@described
+@dataclass(eq=False, repr=False, kw_only=True)
+class GNN(Network):
+    """The gated neural network, V_j^{t+1} = Σ_i τ_{ij x_t} a_i^t."""
+
+    _model = models.GNN
+
+
+@described
+@dataclass(eq=False, repr=False, kw_only=True)
+class RNN(Network):
+    """The recurrent neural network, V_j^{t+1} = ρ_{j x_t} + Σ_i τ_ij a_i^t.
+
+    Its default metric is quasi-diagonal, as in the paper: the full one has a block for each unit that grows with the
+    alphabet.
+    """
+
+    metric: str = again(Network, "metric", "qdrbpm")
+
+    _model = models.RNN
+
+
+@described
+@dataclass(eq=False, repr=False, kw_only=True)
+class LSTM(Network):
+    """The LSTM with peepholes; `units` are its cells, and its default metric is quasi-diagonal, as the RNN's.
+
+    The activation "logistic" writes hidden activities in (0, 1) instead of (−1, 1): the same network.
+    """
+
+    metric: str = again(Network, "metric", "qdrbpm")
+    activation: str = parameter("tanh", partial(choice, allowed=("tanh", "logistic")), '"tanh" or "logistic"')
+
+    _model = models.LSTM
+    _cost = 2.5
+
+
+def estimator_of(model: Any, name: str, about: str, defaults: dict[str, Any]) -> type[Network]:
+    """The estimator of a network that has no class of its own here.
+
+    What the network's `__init__` takes after graph, alphabet size and activation becomes a parameter; `defaults` are
+    for those that all networks have.
+    """
+    taken = [one for one in signature(model).parameters.values() if one.name not in _GIVEN]
+    own = {one.name: parameter(one.default, None, "as the network takes it") for one in taken}
+    changed = {key: again(Network, key, value) for key, value in defaults.items()}
+    namespace: dict[str, Any] = {
+        "__annotations__": dict.fromkeys([*own, *changed], Any),
+        "__doc__": f"{about[0].upper()}{about[1:]}.",
+        "__module__": __name__,
+        "_model": model,
+        "_own": tuple(own),
+        **own,
+        **changed,
+    }
+    made: Any = type(name, (Network,), namespace)
+    return described(dataclass(eq=False, repr=False, kw_only=True)(made))  # type: ignore[no-any-return]
