@@ -73,9 +73,14 @@ def load(path: str | os.PathLike[str]) -> SequenceModel:
 
 
 def _parameter_to_json(name: str, value: Any) -> Any:
-    """A hyper-parameter as JSON. A generator cannot be kept: the seed drawn from it is in `seed_`."""
-    if isinstance(value, np.random.Generator | np.random.RandomState):
+    """A hyper-parameter as JSON. Of a generator the seed is kept, in `seed_`; of a trainer nothing, of a metric its name.
+
+    None of them plays a part in what a fitted model predicts.
+    """
+    if isinstance(value, np.random.Generator | np.random.RandomState) or callable(value):
         return None
+    if name.endswith("metric") and not isinstance(value, str):
+        return str(value.name)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Budget):
