@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> SequenceModel:
 
 
 def _parameter_to_json(name: str, value: Any) -> Any:
-    """A hyper-parameter as JSON. Of a generator the seed is kept, in `seed_`; of a trainer nothing, of a metric its name.
+    """A hyper-parameter as JSON. Of a generator the seed is kept, in `seed_`; of a metric the name; of a trainer none.
 
     None of them plays a part in what a fitted model predicts.
     """
