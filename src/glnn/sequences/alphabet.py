@@ -43,7 +43,7 @@ class Alphabet:
         return len(self.symbols)
 
     def __contains__(self, symbol: object) -> bool:
-        return symbol in self._index
+        return symbol in self.codes
 
     def __repr__(self) -> str:
         return f"Alphabet of {len(self)} {self.kind}: {self.summary()}"
@@ -99,7 +99,7 @@ class Alphabet:
             )
         if isinstance(tokens.values, np.ndarray) and self._integers is not None:
             return _codes_of_integers(tokens.values, self._integers)
-        found = map(self._index.get, tokens.as_list(), repeat(-1))
+        found = map(self.codes.get, tokens.as_list(), repeat(-1))
         return np.fromiter(found, np.int32, count=len(tokens))
 
     def unknown_symbol(self, symbol: Hashable, where: str, count: int) -> InputError:
@@ -111,7 +111,8 @@ class Alphabet:
         )
 
     @cached_property
-    def _index(self) -> dict[Hashable, int]:
+    def codes(self) -> dict[Hashable, int]:
+        """The code of each symbol."""
         return {symbol: code for code, symbol in enumerate(self.symbols)}
 
     @cached_property

@@ -1,0 +1,6 @@
+"""Symbols as they arrive: push one, learn what it cost and what was expected instead, save, go on elsewhere."""
+
+from glnn.streams.group import Streams
+from glnn.streams.stream import Expected, Pushed, Stream
+
+__all__ = ["Expected", "Pushed", "Stream", "Streams"]

@@ -1,0 +1,126 @@
+"""One sequence as it arrives: each symbol pushed gives its probability π_t(x_t), its bits −log2 π_t(x_t), and the rest.
+
+The distribution is that of `bits`, `surprise` and `compress`. A stream holds a predictor's state and nothing of the
+past, so it takes some hundred bytes whatever has been pushed; what was expected is only worked out when looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glnn.predictors import Predictor, State
+from glnn.sequences import Alphabet, InputError
+from glnn.sequences.special import END, ESCAPE, base_of, code_of, escaped_bits
+
+_SHOWN = 5
+
+
+class Expected(NamedTuple):
+    """A symbol that may come next, and its probability."""
+
+    symbol: Any
+    probability: float
+
+    def __str__(self) -> str:
+        return f"{self.symbol} ({self.probability:.2g})"
+
+
+class Pushed:
+    """What pushing a symbol told: its probability, its bits, and what was expected."""
+
+    __slots__ = ("_distribution", "_symbols", "bits", "probability", "symbol")
+
+    def __init__(
+        self, symbol: Any, probability: float, bits: float, symbols: tuple[Any, ...], distribution: np.ndarray
+    ) -> None:
+        self.symbol, self.probability, self.bits = symbol, probability, bits
+        self._symbols, self._distribution = symbols, distribution
+
+    @property
+    def expected(self) -> list[Expected]:
+        """The most likely symbols, the likeliest first."""
+        return likeliest(self._distribution, self._symbols, _SHOWN)
+
+    def __repr__(self) -> str:
+        foreseen = ", ".join(map(str, self.expected[:1]))
+        return f"Pushed({self.symbol!r}, {self.bits:.2f} bits, probability {self.probability:.3g}; expected {foreseen})"
+
+
+class Stream:
+    """A sequence that is not over yet.
+
+    `symbols` and `bits` count what was pushed since the stream began; a stream of a model that learns goes on
+    learning, together with every other stream of the same group.
+    """
+
+    __slots__ = ("_alphabet", "_end", "_escape", "_index", "_predictor", "_state", "bits", "symbols")
+
+    def __init__(self, predictor: Predictor, state: State | None = None, symbols: int = 0, bits: float = 0.0) -> None:
+        alphabet = predictor.alphabet
+        self._predictor, self._alphabet = predictor, alphabet
+        self._index = base_of(alphabet).codes
+        self._end, self._escape = code_of(alphabet, END), code_of(alphabet, ESCAPE)
+        self._state = predictor.begin() if state is None else state
+        self.symbols, self.bits = symbols, bits
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The symbols that are known, in the order of their codes."""
+        return self._alphabet
+
+    def predict(self, top: int = _SHOWN) -> list[Expected]:
+        """The `top` most likely next symbols, the likeliest first."""
+        if top < 1:
+            raise InputError(f"top is {top}: ask for 1 symbol or more")
+        return likeliest(self._state.probabilities(), self._alphabet.symbols, top)
+
+    def push(self, symbol: Any) -> Pushed:
+        """Read the next symbol. One that is not known is refused, or costs an escape, and changes nothing then."""
+        code = self._index.get(symbol)
+        if code is None:
+            return self._push_unknown(symbol)
+        return self._push(code, symbol)
+
+    def push_many(self, symbols: Iterable[Any]) -> np.ndarray:
+        """Read several symbols; the bits of each."""
+        return np.array([self.push(symbol).bits for symbol in symbols])
+
+    def end(self) -> Pushed | None:
+        """The sequence is over and the next one begins: what its end cost, None where no end was learned."""
+        pushed = None if self._end is None else self._push(self._end, END)
+        self._state = self._predictor.begin()
+        return pushed
+
+    def place(self) -> dict[str, np.ndarray]:
+        """The numbers that say where the stream stands."""
+        return self._state.place()
+
+    def _push(self, code: int, symbol: Any) -> Pushed:
+        distribution = self._state.probabilities()
+        probability = float(distribution[code])
+        bits = -math.log2(probability) if probability > 0.0 else math.inf
+        self._state.advance(code)
+        self.symbols += 1
+        self.bits += bits
+        return Pushed(symbol, probability, bits, self._alphabet.symbols, distribution)
+
+    def _push_unknown(self, symbol: Any) -> Pushed:
+        if self._escape is None:
+            raise InputError(
+                f"symbol {symbol!r} is not one of the {len(base_of(self._alphabet))} that the model knows "
+                f"({self._alphabet.summary()}): train with alphabet= naming every symbol, or with unknown='escape'"
+            )
+        bits = escaped_bits(symbol, self._alphabet)
+        pushed = self._push(self._escape, symbol)
+        self.bits += bits
+        return Pushed(symbol, pushed.probability * 2.0**-bits, pushed.bits + bits, pushed._symbols, pushed._distribution)
+
+
+def likeliest(distribution: np.ndarray, symbols: tuple[Any, ...], top: int) -> list[Expected]:
+    """The most likely symbols, the likeliest first; of equals the one of the lower code."""
+    order = np.argsort(-distribution, kind="stable")[:top]
+    return [Expected(symbols[code], float(distribution[code])) for code in order.tolist()]
