@@ -149,6 +149,17 @@ class HMMState:
         codes, first = np.array([code], np.int32), np.zeros(1, np.bool_)
         self.model.forward(codes, first, self.alpha, np.empty((1, self.alpha.size)), np.empty(1))
 
+    def place(self) -> dict[str, np.ndarray]:
+        """The distribution of the hidden state."""
+        return {"alpha": self.alpha.copy()}
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Stand where another stood."""
+        found = place.get("alpha")
+        if found is None or found.shape != self.alpha.shape or found.dtype != self.alpha.dtype:
+            raise InputError("the place of a stream is not that of this hidden Markov model: take that of the same")
+        self.alpha[:] = found
+
     def copy(self) -> HMMState:
         """An independent state at the same place."""
         return HMMState(self.model, self.alpha.copy())

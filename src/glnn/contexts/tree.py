@@ -235,6 +235,18 @@ class ContextTreeState:
         self._reader.read(np.array([code], np.int32), np.array([self._at_start]), learn)
         self._at_start = False
 
+    def place(self) -> dict[str, np.ndarray]:
+        """The symbols before; what it learned on the way belongs to its trees."""
+        return {"context": self._reader.context.copy()}
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Stand where another stood."""
+        found, own = place.get("context"), self._reader.context
+        fits = found is not None and found.shape == own.shape and found.dtype == own.dtype
+        if found is None or not fits or not ((found >= 0) & (found <= len(self._reader.model.alphabet))).all():
+            raise InputError("the place of a stream is not that of this context tree: take that of the same")
+        own[:] = found
+
     def copy(self) -> ContextTreeState:
         """An independent state at the same place."""
         self._owner = False

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from glnn.predictors import Predictor, State, StepwisePredictor
+from glnn.predictors.protocol import Predictor, State, StepwisePredictor, move_to, place_of
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -28,6 +28,14 @@ class EscapeState:
         """Read the next symbol."""
         if code != self._escape:
             self._state.advance(code)
+
+    def place(self) -> dict[str, np.ndarray]:
+        """That of the predictor beside it: an escape leaves no trace."""
+        return place_of(self._state)
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Stand where another stood."""
+        move_to(self._state, place)
 
     def copy(self) -> EscapeState:
         """An independent state at the same place."""

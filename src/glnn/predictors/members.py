@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from glnn.predictors.calibration import EntropyWeights, mixed
-from glnn.predictors.protocol import Predictor, State
+from glnn.predictors.protocol import Predictor, State, move_to, place_of
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -34,6 +34,16 @@ class MembersState:
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t], to the bit that of `probabilities`."""
         return mixed(np.stack([_run(state, codes) for state in self._states]), self._weights)
+
+    def place(self) -> dict[str, np.ndarray]:
+        """Those of all members, each under its number."""
+        return {f"{k}/{name}": part for k, state in enumerate(self._states) for name, part in place_of(state).items()}
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Stand where others stood."""
+        for k, state in enumerate(self._states):
+            own = f"{k}/"
+            move_to(state, {name.removeprefix(own): part for name, part in place.items() if name.startswith(own)})
 
     def copy(self) -> MembersState:
         """An independent state at the same place."""

@@ -17,6 +17,7 @@ from glnn.models import Model, Params
 from glnn.models.stepping import Stepper
 from glnn.output import softmax
 from glnn.output.uniform import log_mixed, mixed
+from glnn.predictors.protocol import placed
 from glnn.sequences import Alphabet, Encoded, InputError
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
@@ -40,6 +41,14 @@ class NetworkState:
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t], to the bit that of `probabilities`."""
         return mixed(self._steps.run(self._state, codes), self._share)
+
+    def place(self) -> dict[str, np.ndarray]:
+        """The pre-activations."""
+        return {"state": self._state.copy()}
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Stand where another stood."""
+        self._state[:] = placed(place, "state", self._state)
 
     def copy(self) -> NetworkState:
         """An independent state at the same place."""

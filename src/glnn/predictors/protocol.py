@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from glnn.sequences import Alphabet, Encoded
+from glnn.sequences import Alphabet, Encoded, InputError
 
 
 class State(Protocol):
@@ -28,6 +28,41 @@ class State(Protocol):
     def copy(self) -> State:
         """An independent state at the same place."""
         ...
+
+
+@runtime_checkable
+class PlacedState(State, Protocol):
+    """A state that can be written down and taken up again, in another process too, to the same bits."""
+
+    def place(self) -> dict[str, np.ndarray]:
+        """The numbers that say where it stands, as copies."""
+        ...
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Stand where a state of the same predictor stood; a place that is none of its own is an InputError."""
+        ...
+
+
+def placed(place: dict[str, np.ndarray], name: str, like: np.ndarray) -> np.ndarray:
+    """The array of a place, for a state of which `like` is the present one."""
+    found = place.get(name)
+    if found is None or found.shape != like.shape or found.dtype != like.dtype:
+        raise InputError(f"the place of a stream has no array {name!r} like that of this model: take that of the same")
+    return found
+
+
+def place_of(state: State) -> dict[str, np.ndarray]:
+    """Where a state stands, if it can say so."""
+    if not isinstance(state, PlacedState):
+        raise InputError(f"a stream of {type(state).__name__} cannot be saved: it does not say where it stands")
+    return state.place()
+
+
+def move_to(state: State, place: dict[str, np.ndarray]) -> None:
+    """Make a state stand where another stood."""
+    if not isinstance(state, PlacedState):
+        raise InputError(f"a stream of {type(state).__name__} cannot be taken up: it does not know places")
+    state.move(place)
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ import numpy as np
 
 from glnn.coding.steps import Steps, both_shares, offered_steps
 from glnn.output.uniform import log_mixed, mixed
-from glnn.predictors.protocol import Predictor, State
+from glnn.predictors.protocol import Predictor, State, move_to, place_of
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -29,6 +29,14 @@ class SmoothedState:
     def advance(self, code: int) -> None:
         """Read the next symbol."""
         self._state.advance(code)
+
+    def place(self) -> dict[str, np.ndarray]:
+        """That of the predictor beside it."""
+        return place_of(self._state)
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Stand where another stood."""
+        move_to(self._state, place)
 
     def copy(self) -> SmoothedState:
         """An independent state at the same place."""

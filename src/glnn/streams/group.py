@@ -1,7 +1,7 @@
 """Many sequences that arrive side by side, one for each case, user or machine, all of one model.
 
 `streams[key]` is the stream of a key and begins with its first use. Whatever the model learns on the way it learns
-from all of them.
+from all of them. Cases whose end nobody tells would pile up: beyond `most` the one longest unused is forgotten.
 """
 
 from __future__ import annotations
@@ -16,14 +16,18 @@ from glnn.streams.stream import Pushed, Stream
 class Streams:
     """The streams of one model by their keys."""
 
-    def __init__(self, predictor: Predictor) -> None:
-        self.predictor = predictor
+    def __init__(self, predictor: Predictor, most: int | None = None) -> None:
+        self.predictor, self.most = predictor, most
         self._streams: dict[Hashable, Stream] = {}
 
     def __getitem__(self, key: Hashable) -> Stream:
-        stream = self._streams.get(key)
+        stream = self._streams.pop(key, None)
         if stream is None:
-            stream = self._streams[key] = Stream(self.predictor)
+            stream = Stream(self.predictor)
+            if self.most is not None and len(self._streams) >= self.most:
+                del self._streams[next(iter(self._streams))]
+        # Last in the dict is last used, so that the first is the one to forget.
+        self._streams[key] = stream
         return stream
 
     def __setitem__(self, key: Hashable, stream: Stream) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glnn.predictors import Predictor, State
+from glnn.predictors.protocol import Predictor, State, move_to, place_of
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.special import END, ESCAPE, base_of, code_of, escaped_bits
 
@@ -59,12 +59,16 @@ class Stream:
 
     __slots__ = ("_alphabet", "_end", "_escape", "_index", "_predictor", "_state", "bits", "symbols")
 
-    def __init__(self, predictor: Predictor, state: State | None = None, symbols: int = 0, bits: float = 0.0) -> None:
+    def __init__(
+        self, predictor: Predictor, place: dict[str, np.ndarray] | None = None, symbols: int = 0, bits: float = 0.0
+    ) -> None:
         alphabet = predictor.alphabet
         self._predictor, self._alphabet = predictor, alphabet
         self._index = base_of(alphabet).codes
         self._end, self._escape = code_of(alphabet, END), code_of(alphabet, ESCAPE)
-        self._state = predictor.begin() if state is None else state
+        self._state: State = predictor.begin()
+        if place is not None:
+            move_to(self._state, place)
         self.symbols, self.bits = symbols, bits
 
     @property
@@ -97,7 +101,7 @@ class Stream:
 
     def place(self) -> dict[str, np.ndarray]:
         """The numbers that say where the stream stands."""
-        return self._state.place()
+        return place_of(self._state)
 
     def _push(self, code: int, symbol: Any) -> Pushed:
         distribution = self._state.probabilities()
@@ -117,7 +121,9 @@ class Stream:
         bits = escaped_bits(symbol, self._alphabet)
         pushed = self._push(self._escape, symbol)
         self.bits += bits
-        return Pushed(symbol, pushed.probability * 2.0**-bits, pushed.bits + bits, pushed._symbols, pushed._distribution)
+        return Pushed(
+            symbol, pushed.probability * 2.0**-bits, pushed.bits + bits, pushed._symbols, pushed._distribution
+        )
 
 
 def likeliest(distribution: np.ndarray, symbols: tuple[Any, ...], top: int) -> list[Expected]:

@@ -1,0 +1,141 @@
+"""From lines of a log to events: whose stream, and which symbol. A line that is none raises `BrokenLine` and is told.
+
+Four kinds of line: a symbol as it stands, a text cut into symbols, a row of columns, a JSON object.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple, Protocol
+
+from glnn.sequences import InputError
+
+
+class Event(NamedTuple):
+    """A symbol for the stream of a key."""
+
+    key: Hashable
+    symbol: Any
+
+
+class BrokenLine(Exception):  # noqa: N818
+    """A line that holds no event; the text says why."""
+
+
+class LineParser(Protocol):
+    """Makes events of the lines of one file."""
+
+    def events(self, line: bytes) -> Iterable[Event]:
+        """The events of a line, often one."""
+        ...
+
+    def memory(self) -> dict[str, Any]:
+        """What it must know to go on in the middle of a file, as JSON."""
+        ...
+
+
+class WholeLines:
+    """Each line is a symbol."""
+
+    def events(self, line: bytes) -> Iterable[Event]:
+        """One event; an empty line is none."""
+        text = _decoded(line)
+        return [Event(None, text)] if text else []
+
+    def memory(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+
+class CutLines:
+    """Each line is a piece of one text, cut as the training data were."""
+
+    def __init__(self, cut: str) -> None:
+        if cut not in ("chars", "bytes", "words"):
+            raise InputError(f"lines are cut into {cut!r}: give chars, bytes or words")
+        self._cut = cut
+
+    def events(self, line: bytes) -> Iterable[Event]:
+        """The symbols of the line and, but for words, of its newline."""
+        if self._cut == "bytes":
+            return [Event(None, byte) for byte in line + b"\n"]
+        text = _decoded(line)
+        return [Event(None, symbol) for symbol in (text.split() if self._cut == "words" else text + "\n")]
+
+    def memory(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+
+class Columns:
+    """Each line is a row of a table whose first line names the columns: one stream a case."""
+
+    def __init__(self, case: str, activity: str, delimiter: str = ",", header: list[str] | None = None) -> None:
+        self._case, self._activity, self._delimiter = case, activity, delimiter
+        self._header = header
+        self._places = None if header is None else self._find(header)
+
+    def events(self, line: bytes) -> Iterable[Event]:
+        """One event; the header, which a new file after a rotation has again, is none."""
+        text = _decoded(line)
+        if not text.strip():
+            return []
+        row = next(csv.reader([text.removeprefix("\ufeff")], delimiter=self._delimiter))
+        if self._places is None:
+            self._header, self._places = row, self._find(row)
+            return []
+        if row == self._header:
+            return []
+        assert self._header is not None
+        if len(row) != len(self._header):
+            raise BrokenLine(f"{len(row)} fields where the header has {len(self._header)}")
+        case, activity = (row[place] for place in self._places)
+        if not case or not activity:
+            raise BrokenLine(f"nothing in column {self._activity if case else self._case!r}")
+        return [Event(case, activity)]
+
+    def memory(self) -> dict[str, Any]:
+        """The header, which stands in the first line only."""
+        return {"header": self._header}
+
+    def _find(self, header: list[str]) -> tuple[int, int]:
+        for name in (self._case, self._activity):
+            if header.count(name) != 1:
+                raise InputError(f"the log has no single column {name!r}: its columns are {', '.join(header)}")
+        return header.index(self._case), header.index(self._activity)
+
+
+class JsonObjects:
+    """Each line is a JSON object with an activity and, if there are cases, its case."""
+
+    def __init__(self, activity: str, case: str | None = None) -> None:
+        self._activity, self._case = activity, case
+
+    def events(self, line: bytes) -> Iterable[Event]:
+        """One event; an empty line is none."""
+        text = _decoded(line)
+        if not text.strip():
+            return []
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise BrokenLine(f"no JSON ({error})") from None
+        wanted = [self._activity] if self._case is None else [self._activity, self._case]
+        for name in wanted:
+            if not isinstance(found, dict) or not isinstance(found.get(name), str | int):
+                raise BrokenLine(f"no object with a text or number under {name!r}")
+        symbol = found[self._activity]
+        return [Event(None if self._case is None else found[self._case], symbol)]
+
+    def memory(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+
+def _decoded(line: bytes) -> str:
+    try:
+        return line.removesuffix(b"\r").decode()
+    except UnicodeDecodeError as error:
+        raise BrokenLine(f"no UTF-8 ({error.reason} at byte {error.start})") from None
