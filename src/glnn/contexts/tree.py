@@ -237,7 +237,7 @@ class ContextTreeState:
 
     def place(self) -> dict[str, np.ndarray]:
         """The symbols before; what it learned on the way belongs to its trees."""
-        return {"context": self._reader.context.copy()}
+        return {"context": self._reader.context.copy(), "at_start": np.array([self._at_start])}
 
     def move(self, place: dict[str, np.ndarray]) -> None:
         """Stand where another stood."""
@@ -246,6 +246,7 @@ class ContextTreeState:
         if found is None or not fits or not ((found >= 0) & (found <= len(self._reader.model.alphabet))).all():
             raise InputError("the place of a stream is not that of this context tree: take that of the same")
         own[:] = found
+        self._at_start = bool(place.get("at_start", np.zeros(1))[0])
 
     def copy(self) -> ContextTreeState:
         """An independent state at the same place."""
