@@ -30,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "baselines": {"sequences", "network", "numeric", "coding"},
     "contexts": {"sequences", "numeric", "coding"},
     "predictors": {"sequences", "models", "output", "training", "contexts", "baselines", "numeric", "coding"},
+    "streams": {"sequences", "predictors", "storage"},
     "storage": {"sequences", "network", "models", "training"},
     "codec": {"sequences", "coding", "predictors", "storage"},
     "report": {"sequences", "storage"},
