@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "coding": {"numeric"},
     "models": {"registry", "numeric", "network", "sequences", "coding"},
     "output": {"numeric"},
-    "metrics": {"numeric"},
+    "metrics": {"registry", "numeric"},
     "training": {"sequences", "network", "models", "output", "metrics", "numeric", "progress"},
     "sources": {"sequences"},
     "baselines": {"sequences", "network", "numeric", "coding"},

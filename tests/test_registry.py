@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 import glnn
 from glnn import registry
 from glnn.estimators import estimator, estimators, load
+from glnn.metrics import TRANSITION_METHODS
 from glnn.models import GNN
 
 TEXT = "abcabdabc" * 12
@@ -37,13 +39,28 @@ def fading() -> Iterator[Any]:
 def test_every_model_of_the_package_is_there() -> None:
     known = registry.models()
     assert list(known)[:4] == ["glnn", "gnn", "rnn", "lstm"] and {"hmm", "contexttree"} <= set(known)
-    assert list(registry.networks()) == ["glnn", "gnn", "rnn", "lstm"]
+    own = [name for name, entry in registry.networks().items() if entry.module.startswith("glnn.")]
+    assert own == ["glnn", "gnn", "rnn", "lstm"]
     for name, entry in known.items():
         kind = estimator(name)
         assert entry.name == name and kind.__name__ == entry.title and getattr(glnn, entry.title) is kind
         assert entry.about and not entry.about.endswith(".") and "\n" not in entry.about
         assert len(entry.about) < 90
     assert estimators() == {entry.title: estimator(name) for name, entry in known.items()}
+
+
+def test_every_metric_is_there_in_the_order_of_the_table() -> None:
+    assert list(registry.metrics()) == ["rbpm", "ruop", "qdrbpm", "qdruop", "fb", "rms", "plain"]
+    assert set(registry.metrics()) <= set(TRANSITION_METHODS)
+
+
+def test_a_metric_can_be_passed_as_an_object(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"units": 4, "degree": 2, "budget": "4 steps", "random_state": 0, "verbose": 0}
+    named = glnn.GLNN(metric="qdrbpm", **options).fit(TEXT)
+    model = glnn.GLNN(metric=replace(TRANSITION_METHODS["qdrbpm"], name="mine"), **options).fit(TEXT)
+    np.testing.assert_array_equal(model.params_.theta, named.params_.theta)
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").get_params()["metric"] == "mine"
 
 
 def test_names_are_found_without_importing_anything_heavy() -> None:

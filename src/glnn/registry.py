@@ -1,4 +1,4 @@
-"""Every model by name, said once, where it is defined; command line, model files, comparisons and tests read it here.
+"""Every model and metric by name, said once, where it is defined; command line, files, comparisons and tests read it.
 
     @registry.network("leaky", "a gated network whose leak is learned")    a network, in a file of models/
     @registry.model("hmm", "a hidden Markov model, trained by EM")         any other estimator, in a file of estimators/
@@ -73,6 +73,23 @@ def models() -> dict[str, Entry]:
 def networks() -> dict[str, Entry]:
     """Every registered network by its name."""
     return {name: entry for name, entry in models().items() if entry.network}
+
+
+@cache
+def metrics() -> dict[str, str]:
+    """Every metric of the transitions by its name, with the module of metrics/ that makes it.
+
+    A metric is a `TransitionMethod` with a name of its own: a file in metrics/ that makes one is all there is to do.
+    """
+    found: dict[str, str] = {}
+    for path in sorted((Path(__file__).parent / "metrics").glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "TransitionMethod(" in text else ():
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "TransitionMethod":
+                name = node.args[0] if node.args else None
+                if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                    found[name.value] = f"glnn.metrics.{path.stem}"
+    return found
 
 
 def titled(title: str) -> Entry | None:

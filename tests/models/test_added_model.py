@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -77,3 +78,28 @@ def test_a_hermit_is_a_gnn_without_edges_but_loops() -> None:
     for _ in range(5):
         assert one.step().log_likelihood == pytest.approx(other.step().log_likelihood, rel=1e-11)
     np.testing.assert_allclose(one.progress.params.theta, other.progress.params.theta, atol=1e-10)
+
+
+@pytest.mark.parametrize("stretch", [100, 3])
+def test_the_gradients_of_the_skeleton_with_a_trainable_leak(stretch: int) -> None:
+    check_gradients(disturbed(page()["Leaky"](random_graph(3, 2), 3)), stretch=stretch)
+
+
+def test_the_skeleton_goes_all_the_way_to_the_command_line(tmp_path: Path) -> None:
+    from glnn.cli import main
+    from glnn.estimators import load
+
+    model = page()["model"]
+    assert model.predictor_.model.memory == 30.0 and len(page()["text"]) == 20
+    leaks = model.params_.theta.reshape(-1, 6, 2)[:, :, 1]
+    assert np.ptp(leaks, axis=0).max() > 1e-3  # they began alike for every symbol: these were learned
+    (tmp_path / "text").write_text("abracadabra " * 20)
+    for words in (
+        f"train {tmp_path}/text --model leaky --units 4 --budget 3steps --run {tmp_path}/run --json",
+        f"score {tmp_path}/run {tmp_path}/text --json",
+        f"compress {tmp_path}/run {tmp_path}/text {tmp_path}/small --json",
+    ):
+        with pytest.raises(SystemExit) as left:
+            main(words.split())
+        assert left.value.code == 0
+    assert type(load(tmp_path / "run" / "model.safetensors")) is type(model)

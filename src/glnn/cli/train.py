@@ -16,9 +16,7 @@ def train(
     file: options.File,
     valid: options.Valid = None,
     model: Annotated[str, typer.Option(metavar="NAME", help=" | ".join(registry.models()))] = "glnn",
-    metric: Annotated[
-        str | None, typer.Option(metavar="NAME", help="rbpm | ruop | qdrbpm | qdruop | fb | rms | plain")
-    ] = None,
+    metric: Annotated[str | None, typer.Option(metavar="NAME", help=" | ".join(registry.metrics()))] = None,
     output_metric: Annotated[str | None, typer.Option(metavar="NAME", help="qdh | dh | plain")] = None,
     units: Annotated[str | None, typer.Option(metavar="N", help="Size of the network; auto if left out.")] = None,
     degree: Annotated[str | None, typer.Option(metavar="N", help="Edges from each unit; auto if left out.")] = None,

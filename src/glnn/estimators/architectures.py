@@ -15,6 +15,7 @@ import numpy as np
 from glnn import models
 from glnn.estimators.network import Network
 from glnn.estimators.parameters import again, choice, described, number, parameter
+from glnn.metrics import TransitionMethod
 from glnn.sequences import InputError
 
 # What every network takes.
@@ -65,7 +66,7 @@ class RNN(Network):
     alphabet.
     """
 
-    metric: str = again(Network, "metric", "qdrbpm")
+    metric: str | TransitionMethod = again(Network, "metric", "qdrbpm")
 
     _model = models.RNN
 
@@ -78,7 +79,7 @@ class LSTM(Network):
     The activation "logistic" writes hidden activities in (0, 1) instead of (−1, 1): the same network.
     """
 
-    metric: str = again(Network, "metric", "qdrbpm")
+    metric: str | TransitionMethod = again(Network, "metric", "qdrbpm")
     activation: str = parameter("tanh", partial(choice, allowed=("tanh", "logistic")), '"tanh" or "logistic"')
 
     _model = models.LSTM

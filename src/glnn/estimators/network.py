@@ -27,7 +27,7 @@ from glnn.estimators.parameters import (
     parameter,
     seed,
 )
-from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
+from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, TransitionMethod
 from glnn.models import Model
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
@@ -79,10 +79,11 @@ class Network(SequenceModel):
         "auto", partial(integer, low=1, word="auto"), 'edges from each unit; "auto" chooses it from data and budget'
     )
     _: KW_ONLY
-    metric: str = parameter(
+    metric: str | TransitionMethod = parameter(
         "rbpm",
-        partial(choice, allowed=TRANSITION_METHODS),
-        '"rbpm", "ruop" (full metrics), "qdrbpm", "qdruop" (quasi-diagonal), "fb", "rms" or "plain"',
+        lambda name, value: value if isinstance(value, TransitionMethod) else choice(name, value, TRANSITION_METHODS),
+        '"rbpm", "ruop" (full metrics), "qdrbpm", "qdruop" (quasi-diagonal), "fb", "rms", "plain", '
+        "or a `glnn.metrics.TransitionMethod`",
     )
     output_metric: str = parameter(
         "qdh", partial(choice, allowed=WRITING_METHODS), '"qdh", "dh" or "plain", for the writing weights'

@@ -1,11 +1,20 @@
 """The metrics: from sums over time to update directions. They know arrays only, no model."""
 
+from importlib import import_module
+
+from glnn import registry
 from glnn.metrics.coherence import Coherent, coherent
 from glnn.metrics.direction import Direction, Passes, Scales, TransitionStep, start_by_modulus
 from glnn.metrics.modulus import BACKPROPAGATED, OUTER_PRODUCT, Modulus
 from glnn.metrics.statistics import Accumulator, Layout, Statistic, Statistics, Sums
 from glnn.metrics.transition import TRANSITION_METHODS, TransitionMethod
 from glnn.metrics.writing import WRITING_METHODS, WritingDirection, hessian_damping
+
+for _name, _module in registry.metrics().items():
+    if _name not in TRANSITION_METHODS:
+        # A file of this folder that makes a method adds it to the table.
+        _found = vars(import_module(_module)).values()
+        TRANSITION_METHODS |= {one.name: one for one in _found if isinstance(one, TransitionMethod)}
 
 __all__ = [
     "BACKPROPAGATED",

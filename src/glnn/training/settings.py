@@ -14,7 +14,8 @@ from glnn.training.engine import DEFAULT_MEMORY, Precision
 class Settings:
     """How to train."""
 
-    metric: str = "rbpm"
+    metric: str | TransitionMethod = "rbpm"
+    """The name of a method, or one made for the occasion."""
     output_metric: str = "qdh"
     damping: float = 1.0
     batch_size: int | None = None
@@ -34,7 +35,7 @@ class Settings:
             ("output_metric", self.output_metric, WRITING_METHODS),
             ("precision", self.precision, get_args(Precision)),
         ):
-            if value not in known:
+            if value not in known and not isinstance(value, TransitionMethod):
                 raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
         if not self.damping >= 0:
             raise ValueError(f"damping is {self.damping}: it must be 0 or more")
@@ -47,13 +48,17 @@ class Settings:
         if self.coherence is not None:
             if self.coherence < 1:
                 raise ValueError(f"coherence is {self.coherence}: at least 1 step is needed, or None")
-            if not TRANSITION_METHODS[self.metric].invariant:
-                raise ValueError(f"coherence compares effects with a metric, and {self.metric!r} is none: leave it out")
+            if not self._method.invariant:
+                name = self._method.name
+                raise ValueError(f"coherence compares effects with a metric, and {name!r} is none: leave it out")
             if self.precision != "float64":
                 raise ValueError("coherence is measured by small differences: it needs precision='float64'")
 
     @property
     def transition_method(self) -> TransitionMethod:
         """The training method of the transitions, with steps shortened if that is asked for."""
-        method = TRANSITION_METHODS[self.metric]
-        return method if self.coherence is None else coherent(method, self.coherence)
+        return self._method if self.coherence is None else coherent(self._method, self.coherence)
+
+    @property
+    def _method(self) -> TransitionMethod:
+        return self.metric if isinstance(self.metric, TransitionMethod) else TRANSITION_METHODS[self.metric]
