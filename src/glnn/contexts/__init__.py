@@ -1,1 +1,1 @@
-"""Models that count what followed which context: the context tree, n-grams."""
+"""Models that count what followed which context: the context tree, n-grams, mixing."""

@@ -1,0 +1,151 @@
+"""A mixture of contexts as an object: read codes, learn from them or not, and give probabilities.
+
+P(symbol) is a product of binary decisions, each mixed from what contexts of every order, words, runs and matches say
+(`mixing_predicting`). It learns by reading once; nothing is trained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from glnn.contexts.mixing_memory import (
+    Cursor,
+    Memory,
+    Work,
+    new_cursor,
+    new_memory,
+    new_work,
+    room_for_a_symbol,
+    with_room,
+)
+from glnn.contexts.mixing_plan import Plan, make_plan
+from glnn.contexts.mixing_reading import ALL, NOTHING, read
+
+CHUNK = 1 << 15
+
+Progress = Callable[[int, float], bool]
+
+
+@dataclass
+class Reader:
+    """One reading: a memory, which it changes or not, and a place in a sequence."""
+
+    plan: Plan
+    memory: Memory
+    cursor: Cursor
+    changes: int
+    owns: bool = False
+    """Whether the memory is this reader's own; else it is copied before the first change."""
+    work: Work = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.work = new_work(self.plan)
+        self._room = room_for_a_symbol(self.plan)
+
+    def copy(self) -> Reader:
+        """An independent reader at the same place."""
+        return Reader(
+            self.plan, self.memory.copy() if self.owns else self.memory, self.cursor.copy(), self.changes, self.owns
+        )
+
+    def read(self, codes: np.ndarray, first: np.ndarray, outside: np.ndarray | None = None) -> np.ndarray:
+        """The probability of each symbol; `first` marks those that begin a sequence, `outside` is (T, E, A)."""
+        return self._read(codes, first, outside, np.empty((0, 0)))
+
+    def read_rows(
+        self, codes: np.ndarray, first: np.ndarray, outside: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The distribution before each symbol, and the symbols' probabilities."""
+        rows = np.empty((codes.size, self.plan.lengths.size))
+        return rows, self._read(codes, first, outside, rows)
+
+    def probabilities(self, outside: np.ndarray | None = None) -> np.ndarray:
+        """The distribution of the next symbol; the reader stays where it is."""
+        look = Reader(self.plan, self.memory, self.cursor.copy(), NOTHING)
+        rows, _ = look.read_rows(np.zeros(1, np.int64), np.zeros(1, np.bool_), outside)
+        return rows[0]
+
+    def _read(self, codes: np.ndarray, first: np.ndarray, outside: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+        if self.changes and not self.owns:
+            self.memory, self.owns = self.memory.copy(), True
+        if outside is None:
+            outside = np.empty((codes.size, 0, 0))
+        codes = np.ascontiguousarray(codes, np.int64)
+        probability = np.empty(codes.size)
+        done = 0
+        while done < codes.size:
+            done = read(
+                codes,
+                first,
+                done,
+                outside,
+                self.changes,
+                self._room,
+                self.plan,
+                self.memory,
+                self.cursor,
+                self.work,
+                rows,
+                probability,
+            )
+            if done < codes.size:
+                self.memory = with_room(self.memory, self._room)
+        return probability
+
+
+@dataclass(frozen=True)
+class ContextMixing:
+    """What was learned by reading data, for scoring other data; itself it never changes.
+
+    `online` goes on learning from what it scores; else every sequence is scored alike. `tail` is the place after the
+    last symbol read.
+    """
+
+    plan: Plan
+    memory: Memory
+    tail: Cursor
+    online: bool
+
+    def reader(self, continuing: bool = False) -> Reader:
+        """A reading from the start of a sequence, or from the end of what was learned."""
+        cursor = self.tail.copy() if continuing else new_cursor(self.plan)
+        return Reader(self.plan, self.memory, cursor, ALL if self.online else NOTHING)
+
+    def with_learning(self, online: bool) -> ContextMixing:
+        """The same, going on learning or not."""
+        return replace(self, online=online)
+
+
+def new_reader(plan: Plan) -> Reader:
+    """A reader that has read nothing and learns all."""
+    return Reader(plan, new_memory(plan), new_cursor(plan), ALL, owns=True)
+
+
+def firsts(starts: np.ndarray) -> np.ndarray:
+    """Which symbols begin a sequence, from where each sequence starts (and the last one ends)."""
+    first = np.zeros(int(starts[-1]), np.bool_)
+    first[starts[:-1]] = True
+    return first
+
+
+def fit_mixing(
+    codes: np.ndarray,
+    starts: np.ndarray,
+    size: int,
+    letter: np.ndarray | None = None,
+    online: bool = True,
+    progress: Progress | None = None,
+) -> ContextMixing:
+    """Learn by reading once, in the order given, to go on learning or not."""
+    plan = make_plan(np.bincount(codes, minlength=size), letter, several=len(starts) > 2, stationary=not online)
+    reader = new_reader(plan)
+    first = firsts(starts)
+    for place in range(0, codes.size, CHUNK):
+        part = slice(place, place + CHUNK)
+        chance = reader.read(codes[part], first[part])
+        if progress is not None and progress(min(part.stop, codes.size), float(-np.log2(chance).sum())):
+            break
+    return ContextMixing(plan, reader.memory, reader.cursor, online)

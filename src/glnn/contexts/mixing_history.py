@@ -1,0 +1,109 @@
+"""The contexts of a place: what came before it, each context as one key, and the slots where they are known.
+
+A cursor is moved along the symbols: the last ones, the word so far, the symbols that the sequence had (how often each:
+the bag; whether at all: the set), its position and its runs. At the start of a sequence all of it begins anew.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glnn.contexts.match import follow, seek
+from glnn.contexts.mixing_hashing import ONE, ZERO, combined, find
+from glnn.contexts.mixing_memory import (
+    BAG_HASH,
+    DIFFERENT,
+    POSITION,
+    PREVIOUS_WORD,
+    RUN_LENGTH,
+    SET_HASH,
+    SYMBOLS,
+    WORD_HASH,
+    Cursor,
+    Memory,
+    Work,
+)
+from glnn.contexts.mixing_plan import BAG, ORDER, PLACE, RUN, SET, TWO_WORDS, WORD, Plan
+from glnn.numeric.kernel import kernel
+
+_LONGEST_RUN = 255
+_LAST_POSITION = 1 << 20
+
+
+@kernel(_nrt=False)
+def restart(plan: Plan, cursor: Cursor) -> None:
+    """Go to the start of a sequence."""
+    cursor.recent[:] = plan.lengths.size
+    cursor.hashes[:] = ZERO
+    cursor.numbers[:] = 0
+    cursor.pointer[:] = -1
+    cursor.length[:] = 0
+    cursor.misses[:] = 0
+    cursor.seen[:] = False
+
+
+@kernel(_nrt=False)
+def look_up(plan: Plan, memory: Memory, cursor: Cursor, work: Work, learning: bool) -> None:
+    """Before a symbol: matches, the keys of all contexts, and where they are known."""
+    seek(plan, memory, cursor, learning)
+    recent, hashes, numbers = cursor.recent, cursor.hashes, cursor.numbers
+    order_key, order = ZERO, 0
+    work.known[0] = 0
+    for i in range(plan.kinds.size):
+        kind, count, skip = plan.kinds[i], plan.counts[i], plan.skips[i]
+        if kind == ORDER:
+            while order < count:
+                order_key = combined(order_key, np.uint64(recent[order] + 1))
+                order += 1
+            key = order_key
+        else:
+            key = np.uint64(kind)
+            if kind == WORD:
+                key = combined(key, hashes[WORD_HASH])
+            elif kind == TWO_WORDS:
+                key = combined(hashes[WORD_HASH], hashes[PREVIOUS_WORD])
+            elif kind == BAG:
+                key = combined(key, hashes[BAG_HASH])
+            elif kind == SET:
+                key = combined(key, hashes[SET_HASH])
+            elif kind == RUN:
+                key = combined(np.uint64(min(numbers[RUN_LENGTH], _LONGEST_RUN)), np.uint64(numbers[DIFFERENT]))
+                key = combined(key, np.uint64(recent[0]))
+            elif kind == PLACE:
+                key = combined(key, np.uint64(min(numbers[POSITION], _LAST_POSITION)))
+            for k in range(skip, skip + count):
+                key = combined(key, np.uint64(recent[k] + 1))
+        key = combined(key, np.uint64(i + 1)) | ONE
+        work.keys[i] = key
+        work.slot[i] = find(key, memory.contexts)
+        if i < plan.orders and work.slot[i] >= 0:
+            work.known[0] = i + 1
+
+
+@kernel(_nrt=False)
+def advance(symbol: int, plan: Plan, memory: Memory, cursor: Cursor, learning: bool) -> None:
+    """Move past a symbol; when learning, it becomes part of the history."""
+    follow(symbol, memory, cursor)
+    recent, hashes, numbers = cursor.recent, cursor.hashes, cursor.numbers
+    numbers[POSITION] += 1
+    if recent[0] == symbol:
+        numbers[RUN_LENGTH] += 1
+    else:
+        numbers[RUN_LENGTH] = 1
+        numbers[DIFFERENT] = recent[0]
+    for k in range(recent.size - 1, 0, -1):
+        recent[k] = recent[k - 1]
+    recent[0] = symbol
+    code = np.uint64(symbol + 1)
+    if plan.letter[symbol]:
+        hashes[WORD_HASH] = combined(hashes[WORD_HASH], code)
+    elif hashes[WORD_HASH] != ZERO:
+        hashes[PREVIOUS_WORD] = hashes[WORD_HASH]
+        hashes[WORD_HASH] = ZERO
+    hashes[BAG_HASH] += combined(ZERO, code)
+    if not cursor.seen[symbol]:
+        cursor.seen[symbol] = True
+        hashes[SET_HASH] += combined(ONE, code)
+    if learning:
+        memory.history[memory.filled[SYMBOLS]] = symbol
+        memory.filled[SYMBOLS] += 1

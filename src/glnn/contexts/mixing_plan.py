@@ -1,0 +1,131 @@
+"""What a mixture of contexts looks at: the tree of decisions, the contexts, and the lengths of matches.
+
+A symbol is a path of binary decisions down Huffman's tree of the counts. Which contexts are worth their time follows
+from the data: longer orders where a symbol carries few bits, words where there are letters, and for several sequences
+how each of them began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glnn.contexts.decomposition import huffman
+from glnn.contexts.mixing_states import NEXT_STATE
+
+# Kinds of contexts; each has a number of symbols, and SKIP leaves out that many first.
+ORDER, SKIP, WORD, TWO_WORDS, BAG, SET, RUN, PLACE = range(8)
+# The farthest symbol that a context or the check of a match looks back at.
+REACH = 48
+# Few symbols, as in DNA: one says little, and contexts must be long.
+_FEW = 8
+_MATCH_BITS = (18.0, 32.0)
+
+Context = tuple[int, int, int]
+
+
+class Plan(NamedTuple):
+    """What never changes while reading; arrays and numbers only, for the kernels."""
+
+    children: np.ndarray
+    branchings: np.ndarray
+    bits: np.ndarray
+    lengths: np.ndarray
+    depth: np.ndarray
+    """The depth of each branching."""
+    rank: np.ndarray
+    """0 for the most frequent symbol; the last entry is for what stands before a sequence."""
+    letter: np.ndarray
+    """Whether words are made of the symbol."""
+    kinds: np.ndarray
+    counts: np.ndarray
+    skips: np.ndarray
+    orders: int
+    """How many of the contexts, the first, are of kind ORDER."""
+    match_lengths: np.ndarray
+    outside: int
+    """How many predictors from outside are mixed in."""
+    stationary: bool
+    """Whether old and new sights count alike: for what will be scored without learning on."""
+    next_state: np.ndarray
+
+
+def make_plan(
+    frequencies: np.ndarray,
+    letter: np.ndarray | None = None,
+    several: bool = False,
+    outside: int = 0,
+    stationary: bool = False,
+) -> Plan:
+    """The plan for symbols of these frequencies; `letter` marks the symbols that words are made of."""
+    size = frequencies.size
+    letter = np.zeros(size, np.bool_) if letter is None else letter
+    tree = huffman(frequencies + 1)
+    branchings, bits, lengths = tree.codes
+    depth = np.zeros(len(tree.children), np.int64)
+    for symbol in range(size):
+        depth[branchings[symbol, : lengths[symbol]]] = np.arange(lengths[symbol])
+    rank = np.zeros(size + 1, np.int64)
+    rank[np.argsort(-frequencies, kind="stable")] = np.arange(size)
+    contexts = contexts_for(size, bool(letter.any()), several)
+    kinds, counts, skips = np.array(contexts, np.int64).T.copy()
+    return Plan(
+        tree.children,
+        branchings,
+        bits,
+        lengths,
+        depth,
+        rank,
+        letter,
+        kinds,
+        counts,
+        skips,
+        sum(kind == ORDER for kind, _, _ in contexts),
+        match_lengths_for(frequencies),
+        outside,
+        stationary,
+        NEXT_STATE,
+    )
+
+
+def contexts_for(size: int, words: bool, several: bool) -> list[Context]:
+    """The contexts (kind, symbols, symbols left out before them), the orders first."""
+    orders: tuple[int, ...] = (0, 1, 2, 3, 4, 6, 8, 12)
+    if size <= _FEW:
+        orders = (0, 1, 2, 3, 4, 6, 8, 11, 14, 18, 24)
+    contexts = [(ORDER, order, 0) for order in orders]
+    if words:
+        contexts += [(WORD, 0, 0), (TWO_WORDS, 0, 0)]
+    contexts += [(SKIP, 1, 1), (SKIP, 2, 1)]
+    if several:
+        contexts += [(BAG, 1, 0), (SET, 1, 0), (RUN, 0, 0), (PLACE, 1, 0)]
+    elif size > _FEW:
+        contexts += [(SKIP, 2, 2)]
+    return contexts
+
+
+def match_lengths_for(frequencies: np.ndarray) -> np.ndarray:
+    """How many symbols must agree before a match is believed: those that carry 18 bits, and 32."""
+    share = frequencies[frequencies > 0] / max(frequencies.sum(), 1)
+    entropy = max(float(-(share * np.log2(share)).sum()), 0.5) if share.size else 8.0
+    lengths = {min(max(2, int(np.ceil(bits / entropy))), REACH - 8) for bits in _MATCH_BITS}
+    return np.array(sorted(lengths), np.int64)
+
+
+def letters_of(symbols: Iterable[Any]) -> np.ndarray:
+    """Which symbols words are made of: letters, digits and the underscore, when there are other characters too."""
+    marks = [_is_letter(symbol) for symbol in symbols]
+    letters = np.array([mark is True for mark in marks], np.bool_)
+    several_words = any(mark is False for mark in marks) and letters.sum() > _FEW
+    return letters if several_words else np.zeros(len(marks), np.bool_)
+
+
+def _is_letter(symbol: Any) -> bool | None:
+    """True for what words are made of, False for another character, None for what is no character."""
+    if isinstance(symbol, int | np.integer) and not isinstance(symbol, bool):
+        return None
+    if not isinstance(symbol, str) or len(symbol) != 1:
+        return None
+    return symbol.isalnum() or symbol == "_"

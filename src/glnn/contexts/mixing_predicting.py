@@ -1,0 +1,204 @@
+"""One decision predicted: log-odds of every context, match and predictor from outside, mixed twice, then corrected.
+
+With inputs x_i = ln(p_i / (1 − p_i)), weight set s says p_s = σ(Σ_i w_si x_i); the second layer says
+p = σ(Σ_s v_s ln(p_s / (1 − p_s))). Each set has rows of weights, and what is known of the place chooses the row. The
+result is averaged with what came true after such a result at this decision (three tables, interpolated).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glnn.contexts.match import bucket
+from glnn.contexts.mixing_hashing import ONE, combined, find
+from glnn.contexts.mixing_logistic import squash, stretch
+from glnn.contexts.mixing_memory import (
+    BUCKETS,
+    CONFIDENCES,
+    EDGE,
+    MANY,
+    MISSES,
+    NODES,
+    PER_CONTEXT,
+    PER_MATCH,
+    RUNS,
+    SINGLE,
+    Cursor,
+    Memory,
+    Work,
+)
+from glnn.contexts.mixing_plan import Plan
+from glnn.numeric.kernel import kernel
+
+# No decision is ever taken for surer than this.
+LEAST = 2.0**-24
+_BOUND = 16.0
+_HALF_CORRECTED = 0.5
+_CONFIDENCE = 4.0
+_BIAS = 0.3
+_LEAST_OUTSIDE = 2.0**-20
+
+
+@kernel(_nrt=False)
+def take_outside(outside: np.ndarray, plan: Plan, work: Work) -> None:
+    """Before a symbol: the mass of every branching and symbol under the predictors from outside, shape (E, A)."""
+    size, nodes = plan.lengths.size, plan.children.shape[0]
+    for e in range(plan.outside):
+        mass = work.mass[e]
+        largest = 0.0
+        for symbol in range(size):
+            mass[nodes + symbol] = outside[e, symbol]
+            largest = max(largest, outside[e, symbol])
+        for node in range(nodes - 1, -1, -1):
+            total = 0.0
+            for bit in range(2):
+                child = plan.children[node, bit]
+                total += mass[child] if child >= 0 else mass[nodes - 1 - child]
+            mass[node] = total
+        if e == 0:
+            sure = stretch(min(max(largest, _LEAST_OUTSIDE), 1.0 - _LEAST_OUTSIDE))
+            work.confidence[0] = min(max(int(1.5 * (sure + 4.0)), 0), CONFIDENCES - 1)
+
+
+@kernel(_nrt=False)
+def predict(node: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> float:
+    """The probability that the decision at a branching is 1; changes nothing but the scratch."""
+    depth = plan.depth[node]
+    _hear_contexts(node, depth, plan, memory, work)
+    longest = _hear_matches(node, depth, plan, memory, cursor, work)
+    _hear_outside(node, depth, plan, work)
+    _choose_rows(node, depth, longest, plan, cursor, work)
+    log_odds = _mixed(node, depth, memory, work)
+    work.numbers[depth, 0] = squash(log_odds)
+    p = _corrected(node, depth, log_odds, memory, cursor, work)
+    return min(max(p, LEAST), 1.0 - LEAST)
+
+
+@kernel(_nrt=False)
+def _hear_contexts(node: int, depth: int, plan: Plan, memory: Memory, work: Work) -> None:
+    x, state, runs = work.x[depth], work.state[depth], work.run[depth]
+    for i in range(plan.kinds.size):
+        first = PER_CONTEXT * i
+        x[first] = 0.0
+        x[first + 1] = 0.0
+        x[first + 2] = 0.0
+        state[i] = -1
+        runs[i] = -1
+        if work.slot[i] < 0:
+            continue
+        slot = memory.contexts[work.slot[i]]
+        symbol = slot["symbol"]
+        if depth < plan.lengths[symbol] and plan.branchings[symbol, depth] == node:
+            sign = 1.0 if plan.bits[symbol, depth] else -1.0
+            run: int = min(np.int64(slot["run"]), RUNS - 1)  # type: ignore[assignment]
+            p = memory.run_chance[i, slot["kind"] - SINGLE, run, 0]
+            if slot["kind"] == SINGLE:
+                x[first] = sign * stretch(p)
+                x[first + 1] = sign * (p - 0.5) * _CONFIDENCE
+            elif not plan.stationary:
+                x[first + 2] = sign * stretch(p)
+            runs[i] = run
+            work.expected[depth, i] = plan.bits[symbol, depth]
+        if slot["kind"] == MANY:
+            place = find(combined(work.keys[i], np.uint64(node)) | ONE, memory.decisions)
+            work.decision[depth, i] = place
+            if place >= 0:
+                decision = memory.decisions[place]
+                state[i] = decision["state"]
+                x[first] = stretch(memory.state_chance[i, decision["state"], 0])
+                x[first + 1] = stretch(np.float64(decision["chance"]))
+
+
+@kernel(_nrt=False)
+def _hear_matches(node: int, depth: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> int:
+    """Gives the class of the longest match that has a say, from 1, or 0."""
+    x, longest = work.x[depth], 0
+    for m in range(plan.match_lengths.size):
+        first = PER_CONTEXT * plan.kinds.size + PER_MATCH * m
+        x[first] = 0.0
+        x[first + 1] = 0.0
+        work.match[depth, m, 0] = -1
+        if cursor.pointer[m] < 0:
+            continue
+        symbol = memory.history[cursor.pointer[m]]
+        if depth < plan.lengths[symbol] and plan.branchings[symbol, depth] == node:
+            sign = 1.0 if plan.bits[symbol, depth] else -1.0
+            length, misses = bucket(cursor.length[m]), min(cursor.misses[m], MISSES - 1)
+            p = memory.match_chance[m, length, misses, 0]
+            x[first] = sign * stretch(p)
+            x[first + 1] = sign * (p - 0.5) * _CONFIDENCE
+            work.match[depth, m, 0] = length
+            work.match[depth, m, 1] = misses
+            work.expected[depth, plan.kinds.size + m] = plan.bits[symbol, depth]
+            longest = max(longest, 1 + length)
+    return longest
+
+
+@kernel(_nrt=False)
+def _hear_outside(node: int, depth: int, plan: Plan, work: Work) -> None:
+    x, nodes = work.x[depth], plan.children.shape[0]
+    first = PER_CONTEXT * plan.kinds.size + PER_MATCH * plan.match_lengths.size
+    child = plan.children[node, 1]
+    place = child if child >= 0 else nodes - 1 - child
+    for e in range(plan.outside):
+        whole, one = work.mass[e, node], work.mass[e, place]
+        x[first + e] = 0.0
+        if whole > 0.0:
+            x[first + e] = stretch(min(max(one / whole, _LEAST_OUTSIDE), 1.0 - _LEAST_OUTSIDE))
+    x[first + plan.outside] = _BIAS
+
+
+@kernel(_nrt=False)
+def _choose_rows(node: int, depth: int, longest: int, plan: Plan, cursor: Cursor, work: Work) -> None:
+    row, base, stage = work.row[depth], work.base, min(depth, 2)
+    row[0] = base[0] + min(node, NODES - 1)
+    row[1] = base[1] + 3 * work.known[0] + stage
+    row[2] = base[2] + 3 * longest + stage
+    for k in range(2):
+        last = cursor.recent[k]
+        row[3 + k] = base[3 + k] + (min(plan.rank[last], NODES - 1) if last < plan.lengths.size else NODES)
+    if plan.outside > 0:
+        row[5] = base[5] + work.confidence[0]
+
+
+@kernel(_nrt=False)
+def _mixed(node: int, depth: int, memory: Memory, work: Work) -> float:
+    """Both layers; gives the log-odds."""
+    x, row = work.x[depth], work.row[depth]
+    final = memory.final_weights[min(node, NODES - 1)]
+    result = 0.0
+    for s in range(row.size):
+        w = memory.weights[row[s]]
+        # Four sums side by side, always the same four: quicker, and the same bits everywhere.
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for i in range(0, x.size, 4):
+            a += w[i] * x[i]
+            b += w[i + 1] * x[i + 1]
+            c += w[i + 2] * x[i + 2]
+            d += w[i + 3] * x[i + 3]
+        total = min(max((a + b) + (c + d), -_BOUND), _BOUND)
+        work.log_odds[depth, s] = total
+        work.chance[depth, s] = squash(total)
+        result += final[s] * total
+    return min(max(result, -_BOUND), _BOUND)
+
+
+@kernel(_nrt=False)
+def _corrected(node: int, depth: int, log_odds: float, memory: Memory, cursor: Cursor, work: Work) -> float:
+    tables, corrected = memory.corrections, work.corrected[depth]
+    place = (min(max(log_odds, -EDGE), EDGE) + EDGE) * ((BUCKETS - 1) / (2.0 * EDGE))
+    low = min(int(place), BUCKETS - 2)
+    share = place - low
+    corrected[0] = low
+    work.numbers[depth, 1] = share
+    rows = tables.shape[1]
+    key = np.uint64(node)
+    corrected[1] = min(node, rows - 1)
+    for k in range(1, tables.shape[0]):
+        key = combined(key, np.uint64(cursor.recent[k - 1] + 1))
+        corrected[1 + k] = np.int64(key & np.uint64(rows - 1))
+    total = 0.0
+    for k in range(tables.shape[0]):
+        table = tables[k, corrected[1 + k]]
+        total += table[low] * (1.0 - share) + table[low + 1] * share
+    return work.numbers[depth, 0] * (1.0 - _HALF_CORRECTED) + _HALF_CORRECTED * total / tables.shape[0]
