@@ -32,7 +32,7 @@ def ppmd(split: Split, order: int) -> float:
 
 
 def context_tree(split: Split, learning: str, depth: int) -> float:
-    from glnn.baselines.ctw import ContextTreeSettings, fit_context_tree
+    from glnn.contexts.tree import ContextTreeSettings, fit_context_tree
     from glnn.sequences import Alphabet, Encoded
 
     alphabet = Alphabet(range(split.size))
