@@ -17,6 +17,7 @@ _HOME = {
     "LSTM": "glnn.estimators",
     "RNN": "glnn.estimators",
     "ContextTree": "glnn.estimators",
+    "NGram": "glnn.estimators",
     "load": "glnn.estimators",
     "Alphabet": "glnn.sequences",
     "Encoded": "glnn.sequences",
@@ -41,6 +42,7 @@ __all__ = [
     "Encoded",
     "InputError",
     "ModelFileError",
+    "NGram",
     "Sequences",
     "__version__",
     "encode",
@@ -52,7 +54,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, load
+    from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, NGram, load
     from glnn.sequences import (
         Alphabet,
         Encoded,

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from glnn.contexts import tree_kernels as kernels
+from glnn.contexts.hash_table import EMPTY, enter
+from glnn.contexts.history import SYMBOLS
 from glnn.sequences import InputError
 
 _LEAST_ROOM = 1 << 14
@@ -36,7 +38,7 @@ class Forest:
         if max_nodes < roots:
             raise InputError(f"max_nodes is {max_nodes}: the {roots} roots alone need more")
         nodes = np.zeros(min(max_nodes, max(_LEAST_ROOM, 2 * roots)), kernels.NODE)
-        nodes["key"][:roots], nodes["ratio"][:roots], nodes["text"][:roots] = kernels.EMPTY, beta, kernels.FRESH
+        nodes["key"][:roots], nodes["ratio"][:roots], nodes["text"][:roots] = EMPTY, beta, kernels.FRESH
         return cls._indexed(nodes, roots, roots, np.empty(_LEAST_ROOM, np.int32), 0, True)
 
     @classmethod
@@ -49,7 +51,7 @@ class Forest:
 
     def read_so_far(self) -> np.ndarray:
         """The history, without the room after it."""
-        return self.history[: self.used[kernels.SYMBOLS]]
+        return self.history[: self.used[SYMBOLS]]
 
     def taken(self) -> np.ndarray:
         """The nodes, without the room after them."""
@@ -80,6 +82,6 @@ class Forest:
         cls, nodes: np.ndarray, roots: int, number: int, history: np.ndarray, symbols: int, replayable: bool
     ) -> Forest:
         """A pool of which `number` nodes are taken, with its table, at most half full."""
-        slots = np.full(1 << (2 * nodes.size - 1).bit_length(), kernels.EMPTY, np.int32)
-        kernels.enter(roots, number, slots, nodes)
+        slots = np.full(1 << (2 * nodes.size - 1).bit_length(), EMPTY, np.int32)
+        enter(roots, number, slots, nodes)
         return cls(nodes, slots, np.array([number, symbols], np.int64), history, replayable)

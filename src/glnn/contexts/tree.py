@@ -19,6 +19,7 @@ import numpy as np
 from glnn.contexts import tree_reading
 from glnn.contexts.decomposition import Decomposition, balanced, huffman
 from glnn.contexts.forest import Forest
+from glnn.contexts.history import ReadProgress
 from glnn.contexts.tree_coding import ContextTreeSteps
 from glnn.contexts.tree_kernels import NODE, NODES, is_full
 from glnn.contexts.tree_reader import Reader
@@ -72,16 +73,6 @@ class ContextTreeSettings:
     def paper(cls, depth: int = 16, **others: object) -> ContextTreeSettings:
         """Context tree weighting as the paper uses it: the exact mixture of all trees, KT estimators."""
         return cls(depth=depth, weighting="mixture", prior=0.5, first_ratio=1.0, **others)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class ReadProgress:
-    """Given to the callback: how many symbols were read of how many, with which log-likelihood and nodes."""
-
-    symbols: int
-    total: int
-    log_likelihood: float
-    nodes: int
 
 
 @dataclass(frozen=True)

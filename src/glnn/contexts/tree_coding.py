@@ -14,7 +14,8 @@ import numpy as np
 
 from glnn.coding.quantised import known_counts
 from glnn.coding.range_coder import CODE, SPAN, TOTAL, decode, encode, has_bytes, has_room, part
-from glnn.contexts.tree_kernels import bit_probability, descend, is_full, learn_bit, push
+from glnn.contexts.history import push
+from glnn.contexts.tree_kernels import bit_probability, descend, is_full, learn_bit
 from glnn.contexts.tree_kernels import has_room as pool_has_room
 from glnn.contexts.tree_reader import Reader
 from glnn.contexts.tree_reading import BETA, CAPACITY, LIMIT, LONGEST, MOST, PRIOR, RATE

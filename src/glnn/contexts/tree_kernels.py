@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from glnn.contexts.hash_table import EMPTY, slot
+from glnn.contexts.history import SYMBOLS
 from glnn.numeric.kernel import kernel
 
 # A node is found by `key`, its parent's number × (A + 1) + the symbol that leads to it from there. As a mixture,
@@ -25,33 +27,14 @@ NODE = np.dtype(
     ],
     align=True,
 )
-EMPTY = -1
 # `text` of a node with longer contexts below it, and of one that was never visited; else a place in the history.
 BRANCHED, FRESH = -1, -2
-# What is counted in the array `used`: nodes, and symbols of the history.
-NODES, SYMBOLS = 0, 1
+# What is counted in the array `used`, beside the symbols of the history.
+NODES = 0
 
 _STEP = 2.0**256
 # The probability that a fair mixture of coins (KT) gives to a run of n equal bits, Π (i + ½) / (i + 1).
 _RUNS = np.cumprod(np.concatenate([[1.0], (np.arange(1023) + 0.5) / np.arange(1, 1024)]))
-
-
-@kernel()
-def _slot(key: int, slots: np.ndarray, nodes: np.ndarray) -> int:
-    """Where the node of a key is entered in the table, or the empty place where it belongs."""
-    mask = slots.size - 1
-    # The product of two 31-bit numbers stays inside 63 bits; its middle bits depend on all those of the key.
-    place = ((((key ^ (key >> 31)) & 0x7FFFFFFF) * 0x9E3779B1) >> 24) & mask
-    while slots[place] != EMPTY and nodes[slots[place]]["key"] != key:
-        place = (place + 1) & mask
-    return place
-
-
-@kernel()
-def enter(first: int, count: int, slots: np.ndarray, nodes: np.ndarray) -> None:
-    """Enter the nodes first … count − 1 in an empty table."""
-    for node in range(first, count):
-        slots[_slot(nodes[node]["key"], slots, nodes)] = node
 
 
 @kernel()
@@ -137,7 +120,7 @@ def _branch(
     for d in range(begin, end + 1):
         key = node * base + history[text - 1 - d]
         nodes[node]["text"] = BRANCHED
-        node = _add(key, _slot(key, slots, nodes), beta, slots, nodes, used)
+        node = _add(key, slot(key, slots, nodes), beta, slots, nodes, used)
         nodes[node]["zeros"] = nodes[leaf]["zeros"]
         nodes[node]["ones"] = nodes[leaf]["ones"]
     nodes[node]["text"] = text
@@ -180,7 +163,7 @@ def descend(
                 return common + 1, False
             _branch(node, d, common, base, beta, slots, nodes, used, history)
         key = node * base + context[d]
-        place = _slot(key, slots, nodes)
+        place = slot(key, slots, nodes)
         if slots[place] == EMPTY:
             if not create:
                 return d + 1, False
@@ -258,28 +241,6 @@ def learn_bit(
             zeros, ones = (zeros + 1) // 2, (ones + 1) // 2
         node["zeros"] = zeros
         node["ones"] = ones
-
-
-@kernel()
-def begin_sequence(context: np.ndarray, base: int, learn: bool, used: np.ndarray, history: np.ndarray) -> None:
-    """Padding all over; one symbol of it in the history, where what comes before a sequence is never looked at."""
-    for d in range(context.size):
-        context[d] = base - 1
-    if learn:
-        history[used[SYMBOLS]] = base - 1
-        used[SYMBOLS] += 1
-
-
-@kernel()
-def push(y: int, context: np.ndarray, learn: bool, used: np.ndarray, history: np.ndarray) -> None:
-    """A symbol goes into the context, and into the history that leaves point to."""
-    for d in range(context.size - 1, 0, -1):
-        context[d] = context[d - 1]
-    if context.size > 0:
-        context[0] = y
-    if learn:
-        history[used[SYMBOLS]] = y
-        used[SYMBOLS] += 1
 
 
 @kernel()

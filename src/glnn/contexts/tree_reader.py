@@ -8,7 +8,7 @@ import numpy as np
 
 from glnn.contexts import tree_reading
 from glnn.contexts.forest import Forest
-from glnn.contexts.tree_kernels import begin_sequence
+from glnn.contexts.history import begin_sequence
 
 if TYPE_CHECKING:
     from glnn.contexts.tree import ContextTreeWeighting

@@ -8,16 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from glnn.contexts.tree_kernels import (
-    begin_sequence,
-    bit_probability,
-    descend,
-    has_room,
-    is_full,
-    learn_bit,
-    node_beta,
-    push,
-)
+from glnn.contexts.history import begin_sequence, push
+from glnn.contexts.tree_kernels import bit_probability, descend, has_room, is_full, learn_bit, node_beta
 from glnn.numeric.kernel import kernel
 
 # How much each bit is thought to have occurred before; β of a new context; switching rate; largest β; largest count;

@@ -7,6 +7,7 @@ from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.catalogue import estimator, estimators
 from glnn.estimators.context_tree import ContextTree
 from glnn.estimators.hidden_markov import HMM
+from glnn.estimators.ngram import NGram
 from glnn.estimators.persistence import load
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "LSTM",
     "RNN",
     "ContextTree",
+    "NGram",
     "SequenceModel",
     "Trace",
     "estimator",

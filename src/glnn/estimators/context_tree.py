@@ -10,17 +10,19 @@ from typing import Any, Self
 import numpy as np
 
 from glnn import predictors, registry
+from glnn.contexts.hash_table import EMPTY
+from glnn.contexts.history import ReadProgress
 from glnn.contexts.tree import (
     DECOMPOSITIONS,
     ESTIMATORS,
     WEIGHTINGS,
     ContextTreeSettings,
     ContextTreeWeighting,
-    ReadProgress,
     fit_context_tree,
 )
-from glnn.contexts.tree_kernels import EMPTY, NODE
+from glnn.contexts.tree_kernels import NODE
 from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.history import check_history
 from glnn.estimators.parameters import choice, integer, number
 from glnn.progress import Display
 from glnn.sequences import InputError, Reader
@@ -185,7 +187,7 @@ class ContextTree(SequenceModel):
         settings = self._settings()
         _check_decomposition(arrays["children"], len(known))
         if "history" in arrays:
-            _check_history(arrays["history"], len(known))
+            check_history(arrays["history"], len(known))
         else:
             _check_nodes(arrays, len(known), settings.depth)
         for name in _RECORD:
@@ -205,17 +207,6 @@ def _check_decomposition(children: np.ndarray, alphabet_size: int) -> None:
         raise ModelFileError(f"the decomposition is no tree over the {alphabet_size} symbols")
     if ((children >= 0) & (children <= np.arange(roots)[:, None])).any():
         raise ModelFileError("the decomposition's branchings are out of order")
-
-
-def _check_history(history: np.ndarray, alphabet_size: int) -> None:
-    """The symbols read, with the code A before each sequence."""
-    if history.dtype.kind != "u" or history.ndim != 1 or history.size < 2:
-        raise ModelFileError(f"the history has type {history.dtype} and shape {history.shape}: no list of codes")
-    if history.max() > alphabet_size or history[0] != alphabet_size or history[-1] == alphabet_size:
-        raise ModelFileError(f"the history does not fit an alphabet of {alphabet_size} symbols")
-    padding = history == alphabet_size
-    if (padding[1:] & padding[:-1]).any():
-        raise ModelFileError("the history holds empty sequences")
 
 
 def _check_nodes(arrays: dict[str, np.ndarray], alphabet_size: int, depth: int) -> None:

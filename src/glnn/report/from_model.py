@@ -77,7 +77,8 @@ _SUBTITLES = {
     "RNN": "A recurrent neural network with sparse connections.",
     "LSTM": "A long short-term memory network with peepholes, on a sparse graph.",
     "HMM": "A hidden Markov model on a sparse graph.",
-    "ContextTree": "Context tree weighting: a mixture of all trees of contexts.",
+    "ContextTree": "Contexts of every length, weighted by what each was worth.",
+    "NGram": "n-grams with Kneser-Ney smoothing.",
 }
 
 

@@ -1,0 +1,260 @@
+"""An n-gram model, interpolated modified Kneser-Ney, whose counts can go on growing: what people use for words.
+
+It predicts a symbol from the last n − 1; before a sequence the context is a padding symbol that occurs nowhere else. n
+is chosen by what each would have cost while reading. A file holds the symbols read, which make the same counts again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from glnn.contexts import ngram_kernels as kernels
+from glnn.contexts.hash_table import EMPTY, enter
+from glnn.contexts.history import SYMBOLS, push
+from glnn.contexts.ngram_coding import NGramSteps
+from glnn.sequences import Alphabet, Encoded, InputError
+
+CHUNK = 1 << 16
+LONGEST_ORDER = 12
+# The order is chosen on so many symbols at most, and on what comes after the first half of them.
+_CHOOSING = 300_000
+_LEAST_ROOM = 1 << 10
+
+
+@dataclass
+class Counts:
+    """The two tables, the counts of counts of each order, and the symbols read, one padding before each sequence."""
+
+    contexts: np.ndarray
+    events: np.ndarray
+    used: np.ndarray
+    kinds: np.ndarray
+    history: np.ndarray
+    context_slots: np.ndarray = field(init=False)
+    event_slots: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.context_slots = _table(self.contexts, 1, int(self.used[kernels.CONTEXTS]))
+        self.event_slots = _table(self.events, 0, int(self.used[kernels.EVENTS]))
+
+    @classmethod
+    def empty(cls, order: int) -> Counts:
+        """Nothing but the empty context."""
+        contexts = np.zeros(_LEAST_ROOM, kernels.CONTEXT)
+        contexts[0]["key"], contexts[0]["head"] = EMPTY, EMPTY
+        used, kinds = np.array([1, 0, 0], np.int64), np.zeros((order, 4), np.int64)
+        return cls(contexts, np.zeros(_LEAST_ROOM, kernels.EVENT), used, kinds, np.zeros(_LEAST_ROOM, np.int32))
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """As the compiled loops take them."""
+        return (
+            self.context_slots, self.contexts, self.event_slots, self.events, self.used, self.kinds, self.history,
+        )  # fmt: skip
+
+    @property
+    def number(self) -> int:
+        """How many counts there are."""
+        return int(self.used[kernels.EVENTS])
+
+    def read_so_far(self) -> np.ndarray:
+        """The symbols read."""
+        return self.history[: self.used[SYMBOLS]]
+
+    def grown(self, wanted: int) -> Counts:
+        """The same counts with room for so many more of each."""
+        number = self.used.tolist()
+        if kernels.has_room(wanted, self.contexts, self.events, self.used, self.history):
+            return self
+        return Counts(
+            _longer(self.contexts, number[kernels.CONTEXTS], wanted),
+            _longer(self.events, number[kernels.EVENTS], wanted),
+            self.used,
+            self.kinds,
+            _longer(self.history, number[SYMBOLS], 2),
+        )
+
+    def copy(self) -> Counts:
+        """Independent counts."""
+        arrays = (self.contexts, self.events, self.used, self.kinds, self.history)
+        return Counts(*(array.copy() for array in arrays))
+
+
+@dataclass(frozen=True)
+class NGramModel:
+    """Counts after training. They never change: what is scored online is learned by a copy.
+
+    With `learning="online"` they go on growing with the data scored, with "frozen" they stay as trained.
+    """
+
+    alphabet: Alphabet
+    order: int
+    counts: Counts
+    learning: Literal["online", "frozen"] = "online"
+    log_likelihood: float = 0.0
+    """Of the training data, each symbol predicted from those before it."""
+
+    def with_learning(self, learning: Literal["online", "frozen"]) -> NGramModel:
+        """The same counts, growing with what they score or not."""
+        return replace(self, learning=learning)
+
+    def begin(self) -> NGramState:
+        """The state at the start of a sequence."""
+        return NGramState(self, self.counts, self.padding(), at_start=True)
+
+    def coding_steps(self, escape: float | None, share: float = 0.0) -> NGramSteps | None:
+        """Compiled loops for the coder, where no share can be mixed in."""
+        return NGramSteps(self, escape) if share == 0.0 else None
+
+    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
+        """Next-symbol distributions along the data, in blocks of at most `block` rows."""
+        for _, rows in self._read(data, block, with_rows=True):
+            yield rows
+
+    def log_likelihoods(self, data: Encoded) -> np.ndarray:
+        """log π_t(x_t) at every position."""
+        return np.concatenate([log_likelihoods for log_likelihoods, _ in self._read(data, CHUNK)])
+
+    def context_lengths(self, data: Encoded) -> np.ndarray:
+        """How long the longest known context is before each symbol, learning nothing: (T, order), a 1 in its column."""
+        reader, known = NGramReader(self, self.counts, self.padding()), np.zeros((data.codes.size, self.order))
+        path, first = np.empty(self.order, np.int64), _first_positions(data)
+        base = len(self.alphabet) + 1
+        for t, code in enumerate(data.codes):
+            if first[t]:
+                reader.context[:] = len(self.alphabet)
+            length = kernels.find(reader.context, base, self.counts.context_slots, self.counts.contexts, path)
+            known[t, length - 1] = 1.0
+            push(code, reader.context, False, self.counts.used, self.counts.history)
+        return known
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The symbols read, for saving."""
+        return {"history": self.counts.read_so_far().astype(np.min_scalar_type(len(self.alphabet)))}
+
+    @classmethod
+    def from_arrays(cls, alphabet: Alphabet, order: int, arrays: dict[str, np.ndarray]) -> NGramModel:
+        """The model that `arrays` was taken from: the symbols are read again."""
+        history = arrays["history"].astype(np.int32)
+        paddings = history == len(alphabet)
+        first = np.concatenate([[False], paddings[:-1]])
+        reader = _blank_reader(alphabet, order)
+        reader.read(history[~paddings], first[~paddings], learn=True)
+        return replace(reader.model, counts=reader.counts)
+
+    def padding(self) -> np.ndarray:
+        """The context before a sequence."""
+        return np.full(self.order - 1, len(self.alphabet), np.int64)
+
+    def _read(self, data: Encoded, block: int, with_rows: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        if data.alphabet != self.alphabet:
+            raise InputError(f"the data have {data.alphabet!r}, the model {self.alphabet!r}: encode with alphabet=")
+        learn = self.learning == "online"
+        reader = NGramReader(self, self.counts.copy() if learn else self.counts, self.padding())
+        first = _first_positions(data)
+        for begin in range(0, data.codes.size, block):
+            stretch = slice(begin, begin + block)
+            yield reader.read(data.codes[stretch], first[stretch], learn, with_rows)
+
+
+class NGramReader:
+    """Counts and the context they stand in, both of which move on as symbols are read."""
+
+    def __init__(self, model: NGramModel, counts: Counts, context: np.ndarray) -> None:
+        self.model, self.counts, self.context = model, counts, context
+
+    def read(
+        self, codes: np.ndarray, first: np.ndarray, learn: bool, with_rows: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """log π_t(x_t), and the distributions if wanted; where `first`, the context is padding."""
+        size, done = len(self.model.alphabet), 0
+        log_likelihoods, rows = np.empty(codes.size), np.empty((codes.size if with_rows else 0, size))
+        while done < codes.size:
+            given = (codes[done:], first[done:], size + 1, self.context, learn)
+            arguments: tuple[Any, ...] = (*given, *self.counts.arrays(), log_likelihoods[done:], rows[done:])
+            done += kernels.read(*arguments)
+            if done < codes.size:
+                self.counts = self.counts.grown(self.model.order)
+        return log_likelihoods, rows
+
+
+class NGramState:
+    """Where an n-gram model stands inside a sequence. Counts are shared until one state has to learn."""
+
+    def __init__(self, model: NGramModel, counts: Counts, context: np.ndarray, at_start: bool) -> None:
+        self._reader = NGramReader(model, counts, context)
+        self._owner, self._at_start = False, at_start
+
+    def probabilities(self) -> np.ndarray:
+        """The distribution of the next symbol."""
+        counts, pi = self._reader.counts, np.empty(len(self._reader.model.alphabet))
+        kernels.predict(self._reader.context, counts.context_slots, counts.contexts, counts.events, counts.kinds, pi)
+        return pi
+
+    def advance(self, code: int) -> None:
+        """Read the next symbol; when learning online, this state's own counts learn it."""
+        learn = self._reader.model.learning == "online"
+        if learn and not self._owner:
+            self._reader.counts, self._owner = self._reader.counts.copy(), True
+        self._reader.read(np.array([code], np.int32), np.array([self._at_start]), learn)
+        self._at_start = False
+
+    def copy(self) -> NGramState:
+        """An independent state at the same place."""
+        self._owner = False
+        return NGramState(self._reader.model, self._reader.counts, self._reader.context.copy(), self._at_start)
+
+
+def fit_ngram(data: Encoded, order: int) -> NGramModel:
+    """Read the training data once, all symbols whatever the mask."""
+    reader = _blank_reader(data.alphabet, order)
+    log_likelihoods, _ = reader.read(data.codes, _first_positions(data), learn=True)
+    return replace(reader.model, counts=reader.counts, log_likelihood=float(log_likelihoods.sum()))
+
+
+def choose_order(data: Encoded, longest: int = LONGEST_ORDER) -> int:
+    """The order that would have predicted the second half of the data best while reading them.
+
+    Orders are tried from 1 on, until two in a row are no better than the best.
+    """
+    codes, first = data.codes[:_CHOOSING], _first_positions(data)[:_CHOOSING]
+    best, best_order = -np.inf, 1
+    for order in range(1, longest + 1):
+        log_likelihoods, _ = _blank_reader(data.alphabet, order).read(codes, first, learn=True)
+        score = float(log_likelihoods[codes.size // 2 :].sum())
+        if score > best:
+            best, best_order = score, order
+        elif order >= best_order + 2:
+            break
+    return best_order
+
+
+def _blank_reader(alphabet: Alphabet, order: int) -> NGramReader:
+    """A model that has read nothing."""
+    model = NGramModel(alphabet, order, Counts.empty(order))
+    return NGramReader(model, model.counts, model.padding())
+
+
+def _first_positions(data: Encoded) -> np.ndarray:
+    first = np.zeros(data.codes.size, np.bool_)
+    first[data.starts[:-1]] = True
+    return first
+
+
+def _table(records: np.ndarray, first: int, number: int) -> np.ndarray:
+    """Places of a hash table, at most half full."""
+    slots = np.full(1 << (2 * records.size - 1).bit_length(), EMPTY, np.int32)
+    enter(first, number, slots, records)
+    return slots
+
+
+def _longer(array: np.ndarray, number: int, wanted: int) -> np.ndarray:
+    """The array, or one of twice the size where fewer than `wanted` places are free."""
+    if number + wanted <= array.size:
+        return array
+    longer = np.empty(2 * array.size + wanted, array.dtype)
+    longer[:number] = array[:number]
+    return longer

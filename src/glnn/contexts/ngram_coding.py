@@ -1,0 +1,158 @@
+"""Encode and decode with n-grams: the distribution over all symbols, then one symbol of it.
+
+Counts that learn online grow from symbol to symbol and from sequence to sequence, on both sides alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glnn.coding.quantised import decode_symbol, encode_symbol, known_counts
+from glnn.coding.range_coder import MARGIN, TOTAL, encode, has_bytes
+from glnn.coding.range_coder import has_room as has_room_for_bytes
+from glnn.contexts.history import begin_sequence, push
+from glnn.contexts.ngram_kernels import add_contexts, discounts, distribution, find, has_room, learn
+from glnn.numeric.kernel import kernel
+
+if TYPE_CHECKING:
+    from glnn.contexts.ngram import NGramModel
+
+
+class NGramSteps:
+    """An n-gram model, whose counts grow with what is coded unless they are frozen."""
+
+    portable = True
+    margin = MARGIN
+
+    def __init__(self, model: NGramModel, escape: float | None) -> None:
+        self._model, self._M = model, known_counts(escape)
+        self._learn = model.learning == "online"
+        self._counts = model.counts.copy() if self._learn else model.counts
+        self._context = model.padding()
+
+    def restart(self) -> None:
+        """The context before a sequence."""
+        self._make_room()
+        base = len(self._model.alphabet) + 1
+        begin_sequence(self._context, base, self._learn, self._counts.used, self._counts.history)
+
+    def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
+        """Encode symbols; gives how many `out` had room for."""
+        done = 0
+        while done < codes.size and has_room_for_bytes(coder, out, MARGIN):
+            self._make_room()
+            done += encode_ngram(codes[done:], *self._arguments(coder, out))
+        return done
+
+    def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
+        """An escape leaves counts and context as they are."""
+        encode(self._M, TOTAL, coder, out)
+
+    def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
+        """Decode symbols; gives how many."""
+        done, stops = 0, (end, len(self._model.alphabet))
+        while done < codes.size and has_bytes(coder, source, MARGIN):
+            self._make_room()
+            done += decode_ngram(codes[done:], end, *self._arguments(coder, source))
+            if done and codes[done - 1] in stops:
+                break
+        return done
+
+    def identity(self) -> Iterator[Any]:
+        """The symbols read in training, which say all about the counts."""
+        yield f"ngram {self._model.order} {self._model.learning}"
+        yield self._model.counts.read_so_far()
+        yield self._M
+
+    def place(self) -> np.ndarray:
+        """The counts of counts, and the context."""
+        return np.concatenate([self._counts.kinds.ravel(), self._context])
+
+    def _make_room(self) -> None:
+        if self._learn:
+            self._counts = self._counts.grown(self._model.order)
+
+    def _arguments(self, coder: np.ndarray, code: np.ndarray) -> tuple[Any, ...]:
+        given = (len(self._model.alphabet), self._context, self._learn)
+        return (*given, *self._counts.arrays(), self._M, coder, code)
+
+
+@kernel()
+def encode_ngram(
+    codes: np.ndarray,
+    A: int,
+    context: np.ndarray,
+    learning: bool,
+    context_slots: np.ndarray,
+    contexts: np.ndarray,
+    event_slots: np.ndarray,
+    events: np.ndarray,
+    used: np.ndarray,
+    kinds: np.ndarray,
+    history: np.ndarray,
+    M: np.uint64,
+    coder: np.ndarray,
+    out: np.ndarray,
+) -> int:
+    """Encode symbols; gives how many there was room for, in `out` and in the tables."""
+    order, base = context.size + 1, A + 1
+    path, D, p, C = np.empty(order, np.int64), np.empty((order, 4)), np.empty(A), np.empty(A + 1)
+    discounts(kinds, D)
+    for t in range(codes.size):
+        room = not learning or has_room(order, contexts, events, used, history)
+        if not room or not has_room_for_bytes(coder, out, MARGIN):
+            return t
+        length = find(context, base, context_slots, contexts, path)
+        distribution(path, length, base, D, contexts, events, p)
+        encode_symbol(codes[t], p, C, M, coder, out)
+        if learning:
+            add_contexts(context, base, length, context_slots, contexts, used, path)
+            learn(codes[t], base, path, order, contexts, event_slots, events, used, kinds)
+            discounts(kinds, D)
+        push(codes[t], context, learning, used, history)
+    return codes.size
+
+
+@kernel()
+def decode_ngram(
+    codes: np.ndarray,
+    end: int,
+    A: int,
+    context: np.ndarray,
+    learning: bool,
+    context_slots: np.ndarray,
+    contexts: np.ndarray,
+    event_slots: np.ndarray,
+    events: np.ndarray,
+    used: np.ndarray,
+    kinds: np.ndarray,
+    history: np.ndarray,
+    M: np.uint64,
+    coder: np.ndarray,
+    source: np.ndarray,
+) -> int:
+    """Fill `codes` until `end`, an escape (the code A), or the end of `source` or of the tables; gives how many."""
+    order, base = context.size + 1, A + 1
+    path, D, p, C = np.empty(order, np.int64), np.empty((order, 4)), np.empty(A), np.empty(A + 1)
+    discounts(kinds, D)
+    for t in range(codes.size):
+        room = not learning or has_room(order, contexts, events, used, history)
+        if not room or not has_bytes(coder, source, MARGIN):
+            return t
+        length = find(context, base, context_slots, contexts, path)
+        distribution(path, length, base, D, contexts, events, p)
+        y = decode_symbol(p, C, M, coder, source)
+        codes[t] = y
+        if y == A:
+            return t + 1
+        if learning:
+            add_contexts(context, base, length, context_slots, contexts, used, path)
+            learn(y, base, path, order, contexts, event_slots, events, used, kinds)
+            discounts(kinds, D)
+        push(y, context, learning, used, history)
+        if y == end:
+            return t + 1
+    return codes.size
