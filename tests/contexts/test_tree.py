@@ -293,6 +293,25 @@ def test_scoring_and_walking_leave_the_model_as_it_was(learning):
 
 
 @pytest.mark.small
+def test_a_state_that_moved_learns_as_the_one_that_walked():
+    model = fit_context_tree(encode(random_text(60, 0), "abc"), ContextTreeSettings(depth=4))
+    walked, moved = model.begin(), model.begin()
+    for code in (0, 1, 1):
+        walked.advance(code)
+    moved.move(walked.place())
+    # Both learn from here on: an old text again, after the same context.
+    later = encode(random_text(40, 7), "abc").codes
+    fresh = model.begin()
+    fresh.move(walked.place())
+    for code in later:
+        np.testing.assert_array_equal(moved.probabilities(), fresh.probabilities())
+        moved.advance(int(code))
+        fresh = fresh.copy()
+        fresh.advance(int(code))
+    assert moved._reader.forest.read_so_far()[-4 - later.size : -later.size].tolist() == [3, 0, 1, 1]
+
+
+@pytest.mark.small
 def test_online_learns_from_what_it_scores_and_frozen_does_not():
     model = fit_context_tree(encode(random_text(100, 0), "abc"), ContextTreeSettings.paper(depth=3))
     news = encode("acb" * 40, "abc")

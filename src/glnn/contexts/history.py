@@ -16,7 +16,7 @@ SYMBOLS = 1
 
 @dataclass(frozen=True)
 class ReadProgress:
-    """Given to the callback: how many symbols were read of how many, with which log-likelihood and how many nodes or counts."""
+    """Given to the callback: how many symbols were read of how many, how likely they were, how many nodes it took."""
 
     symbols: int
     total: int

@@ -202,6 +202,20 @@ class NGramState:
         self._reader.read(np.array([code], np.int32), np.array([self._at_start]), learn)
         self._at_start = False
 
+    def place(self) -> dict[str, np.ndarray]:
+        """The symbols before; what it learned on the way belongs to its counts."""
+        return {"context": self._reader.context.copy()}
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Stand where another stood."""
+        found, own = place.get("context"), self._reader.context
+        if found is None or found.shape != own.shape or found.dtype != own.dtype:
+            raise InputError("the place of a stream is not that of this n-gram model: take that of the same")
+        if not ((found >= 0) & (found <= len(self._reader.model.alphabet))).all():
+            raise InputError("the place of a stream holds symbols outside the alphabet: take that of the same model")
+        own[:] = found
+        self._at_start = False
+
     def copy(self) -> NGramState:
         """An independent state at the same place."""
         self._owner = False

@@ -209,6 +209,7 @@ class ContextTreeState:
         self._reader = Reader(model, forest, context)
         self._owner = False
         self._at_start = at_start
+        self._moved = False
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
@@ -223,6 +224,9 @@ class ContextTreeState:
         learn = self._reader.model.learning == "online"
         if learn and not self._owner:
             self._reader.forest, self._owner = self._reader.forest.copy(), True
+        if learn and self._moved:
+            self._reader.remember_context()
+            self._moved = False
         self._reader.read(np.array([code], np.int32), np.array([self._at_start]), learn)
         self._at_start = False
 
@@ -237,13 +241,16 @@ class ContextTreeState:
         if found is None or not fits or not ((found >= 0) & (found <= len(self._reader.model.alphabet))).all():
             raise InputError("the place of a stream is not that of this context tree: take that of the same")
         own[:] = found
+        self._moved = True
         self._at_start = bool(place.get("at_start", np.zeros(1))[0])
 
     def copy(self) -> ContextTreeState:
         """An independent state at the same place."""
         self._owner = False
         reader = self._reader
-        return ContextTreeState(reader.model, reader.forest, reader.context.copy(), self._at_start)
+        copied = ContextTreeState(reader.model, reader.forest, reader.context.copy(), self._at_start)
+        copied._moved = self._moved
+        return copied
 
 
 def fit_context_tree(

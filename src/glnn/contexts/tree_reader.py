@@ -8,7 +8,7 @@ import numpy as np
 
 from glnn.contexts import tree_reading
 from glnn.contexts.forest import Forest
-from glnn.contexts.history import begin_sequence
+from glnn.contexts.history import SYMBOLS, begin_sequence
 
 if TYPE_CHECKING:
     from glnn.contexts.tree import ContextTreeWeighting
@@ -62,3 +62,11 @@ class Reader:
             self.make_room()
         base = len(self.model.alphabet) + 1
         begin_sequence(self.context, base, learn, self.forest.used, self.forest.history)
+
+    def remember_context(self) -> None:
+        """Enter the context into the history, which leaves point to, after a jump to another place."""
+        for code in self.context[::-1]:
+            self.make_room()
+            history, used = self.forest.history, self.forest.used
+            history[used[SYMBOLS]] = code
+            used[SYMBOLS] += 1
