@@ -19,6 +19,8 @@ _HOME = {
     "ContextTree": "glnn.estimators",
     "NGram": "glnn.estimators",
     "load": "glnn.estimators",
+    "load_stream": "glnn.estimators.streaming",
+    "load_streams": "glnn.estimators.streaming",
     "Alphabet": "glnn.sequences",
     "Encoded": "glnn.sequences",
     "InputError": "glnn.sequences",
@@ -47,6 +49,8 @@ __all__ = [
     "__version__",
     "encode",
     "load",
+    "load_stream",
+    "load_streams",
     "mask_after",
     "read_event_log",
     "read_file",
@@ -55,6 +59,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, NGram, load
+    from glnn.estimators.streaming import load_stream, load_streams
     from glnn.sequences import (
         Alphabet,
         Encoded,

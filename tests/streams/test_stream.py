@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 import glnn
 from glnn import InputError
 from glnn.sequences.special import END
+from glnn.storage.model_file import read_model_file, write_model_file
 from glnn.streams import Stream, Streams
 
 TEXT = "abcabcacbabc" * 20
@@ -108,3 +112,110 @@ def test_the_stream_longest_unused_is_forgotten(of_cases: glnn.GLNN) -> None:
     for key in ("a", "b", "a", "c"):
         streams.push(key, "in")
     assert list(streams) == ["a", "c"]
+
+
+def test_a_saved_stream_goes_on_to_the_same_bits(model: glnn.GLNN, tmp_path: Path) -> None:
+    stream = model.stream()
+    stream.push_many("abcabb")
+    stream.save(tmp_path / "stream")
+    again = glnn.load_stream(tmp_path / "stream")
+    assert (again.symbols, again.bits) == (stream.symbols, stream.bits)
+    assert again.push_many("cabba").tolist() == stream.push_many("cabba").tolist()
+
+
+@pytest.fixture(scope="module")
+def tree() -> glnn.ContextTree:
+    return glnn.ContextTree(verbose=0, unknown="escape").fit(glnn.Sequences(CASES))
+
+
+def test_a_stream_that_learns_costs_what_online_scoring_costs() -> None:
+    tree = glnn.ContextTree(verbose=0, learning="online").fit(TEXT)
+    text = "cbacba" * 30
+    stream = tree.stream(learning="online")
+    np.testing.assert_allclose(stream.push_many(text), tree.surprise(text), rtol=1e-12)
+    # The model itself has learned nothing.
+    np.testing.assert_allclose(tree.stream(learning="online").push_many(text), tree.surprise(text), rtol=1e-12)
+
+
+def test_a_learning_stream_is_taken_up_in_the_middle(tree: glnn.ContextTree, tmp_path: Path) -> None:
+    stream = tree.stream(learning="online")
+    stream.push_many(["in", "out", "never heard of", "work"])
+    stream.save(tmp_path / "stream")
+    again = glnn.load_stream(tmp_path / "stream")
+    rest = ["work", "in", "in"]
+    for each in (stream, again):
+        each.push("out")
+        each.end()
+    assert again.push_many(rest * 5).tolist() == stream.push_many(rest * 5).tolist()
+
+
+def test_a_group_learns_each_sequence_when_it_ends(tree: glnn.ContextTree) -> None:
+    odd = ["out", "in", "in", "out"]
+    streams = tree.streams(learning="online")
+    first = [streams.push("a", symbol).bits for symbol in odd]
+    # Nothing is learned from what is under way.
+    assert [streams.push("b", symbol).bits for symbol in odd] == first
+    for key in ("a", "b"):
+        streams.end(key)
+    assert sum(streams.push("c", symbol).bits for symbol in odd) < sum(first)
+    assert [tree.streams().push(0, "in").bits] == [tree.stream().push("in").bits]
+
+
+def test_streams_side_by_side_see_what_others_taught(tree: glnn.ContextTree) -> None:
+    streams = tree.streams(learning="online")
+    streams.push("late", "in")
+    before = {expected.symbol: expected.probability for expected in streams["late"].predict(9)}
+    for key in range(500):
+        for symbol in ("in", "in"):
+            streams.push(key, symbol)
+        streams.end(key)
+    after = {expected.symbol: expected.probability for expected in streams["late"].predict(9)}
+    assert after["in"] > before["in"]
+
+
+def test_a_group_is_taken_up_with_what_it_learned(tree: glnn.ContextTree, tmp_path: Path) -> None:
+    streams = tree.streams(learning="online", most=7)
+    for key in ("a", ("b", 1)):
+        streams.push(key, "in")
+        streams.push(key, "in")
+    streams.end("a")
+    streams.more["offset"] = 12
+    streams.save(tmp_path / "group")
+    again = glnn.load_streams(tmp_path / "group")
+    assert (list(again), again.most, again.more) == ([("b", 1)], 7, {"offset": 12})
+    for group in (streams, again):
+        group.end(("b", 1))
+    for symbol in ("in", "in", "out"):
+        assert again.push("z", symbol).bits == streams.push("z", symbol).bits
+
+
+def test_models_that_cannot_learn_on_say_so(of_cases: glnn.GLNN) -> None:
+    hmm = fitted("HMM", TEXT)
+    with pytest.raises(InputError, match="does not go on learning"):
+        hmm.stream(learning="online")
+    with pytest.raises(InputError, match="learning"):
+        of_cases.stream(learning="sometimes")
+
+
+def test_files_of_the_wrong_kind_are_refused(of_cases: glnn.GLNN, tmp_path: Path) -> None:
+    of_cases.save(tmp_path / "model")
+    of_cases.stream().save(tmp_path / "one")
+    of_cases.streams().save(tmp_path / "many")
+    for path, opens in (("model", glnn.load_stream), ("many", glnn.load_stream), ("one", glnn.load_streams)):
+        with pytest.raises(glnn.ModelFileError):
+            opens(tmp_path / path)
+    with pytest.raises(glnn.ModelFileError):
+        glnn.load(tmp_path / "one")
+
+
+@pytest.mark.parametrize("change", [{"0/read": np.array([99], np.int32)}, {"0/state": np.zeros(2)}, {"0/state": None}])
+def test_forged_streams_are_refused(of_cases: glnn.GLNN, tmp_path: Path, change: dict[str, Any]) -> None:
+    streams = of_cases.streams()
+    streams.push(0, "in")
+    streams.save(tmp_path / "many")
+    tensors, header = read_model_file(tmp_path / "many")
+    tensors = {name: array for name, array in (tensors | change).items() if array is not None}
+    header.pop("format")
+    write_model_file(tmp_path / "forged", tensors, header)
+    with pytest.raises(InputError):
+        glnn.load_streams(tmp_path / "forged")

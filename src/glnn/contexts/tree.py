@@ -22,6 +22,7 @@ from glnn.contexts.forest import Forest
 from glnn.contexts.history import ReadProgress
 from glnn.contexts.tree_coding import ContextTreeSteps
 from glnn.contexts.tree_kernels import NODE, NODES, is_full
+from glnn.contexts.tree_learner import TreeLearner
 from glnn.contexts.tree_reader import Reader
 from glnn.sequences import Alphabet, Encoded, InputError
 
@@ -130,7 +131,15 @@ class ContextTreeWeighting:
 
     def begin(self) -> ContextTreeState:
         """The state at the start of a sequence."""
-        return ContextTreeState(self, self.forest, self.first_context(), self.opening == "padding")
+        return self.state_of(Reader(self, self.forest, self.first_context()), self.learning == "online")
+
+    def state_of(self, reader: Reader, learn: bool, owner: bool = False) -> ContextTreeState:
+        """The state of a reader at the start of a sequence; an owner learns in place, others in a copy."""
+        return ContextTreeState(reader, self.opening == "padding", learn, owner)
+
+    def learner(self) -> TreeLearner:
+        """A copy that goes on learning."""
+        return TreeLearner(self)
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> ContextTreeSteps | None:
         """Compiled loops for the coder, bit by bit down the decomposition, where no share can be mixed in."""
@@ -205,10 +214,9 @@ class ContextTreeWeighting:
 class ContextTreeState:
     """Where a context tree stands inside a sequence. Trees are shared until one state has to learn."""
 
-    def __init__(self, model: ContextTreeWeighting, forest: Forest, context: np.ndarray, at_start: bool) -> None:
-        self._reader = Reader(model, forest, context)
-        self._owner = False
-        self._at_start = at_start
+    def __init__(self, reader: Reader, at_start: bool, learn: bool, owner: bool = False) -> None:
+        self._reader, self._at_start = reader, at_start
+        self._learn, self._owner = learn, owner
         self._moved = False
 
     def probabilities(self) -> np.ndarray:
@@ -221,13 +229,12 @@ class ContextTreeState:
 
     def advance(self, code: int) -> None:
         """Read the next symbol; when learning online, this state's own trees learn it."""
-        learn = self._reader.model.learning == "online"
-        if learn and not self._owner:
+        if self._learn and not self._owner:
             self._reader.forest, self._owner = self._reader.forest.copy(), True
-        if learn and self._moved:
+        if self._learn and self._moved:
             self._reader.remember_context()
             self._moved = False
-        self._reader.read(np.array([code], np.int32), np.array([self._at_start]), learn)
+        self._reader.read(np.array([code], np.int32), np.array([self._at_start]), self._learn)
         self._at_start = False
 
     def place(self) -> dict[str, np.ndarray]:
@@ -241,14 +248,17 @@ class ContextTreeState:
         if found is None or not fits or not ((found >= 0) & (found <= len(self._reader.model.alphabet))).all():
             raise InputError("the place of a stream is not that of this context tree: take that of the same")
         own[:] = found
-        self._moved = True
+        # The trees of a learner end with the context of its own stream already.
+        self._moved = not self._owner
         self._at_start = bool(place.get("at_start", np.zeros(1))[0])
 
     def copy(self) -> ContextTreeState:
         """An independent state at the same place."""
         self._owner = False
         reader = self._reader
-        copied = ContextTreeState(reader.model, reader.forest, reader.context.copy(), self._at_start)
+        copied = ContextTreeState(
+            Reader(reader.model, reader.forest, reader.context.copy()), self._at_start, self._learn
+        )
         copied._moved = self._moved
         return copied
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from glnn.estimators.parameters import checked, choice, flag, integer, number, p
 from glnn.predictors import Predictor, State
 from glnn.predictors.escape import WithEscape
 from glnn.sequences import Encoded, InputError, Reader, Reading, TrainingData, read_training_data
+
+if TYPE_CHECKING:
+    from glnn.streams import Stream, Streams
 
 # A sample ends by itself where an end is learned; this only guards against a model that never ends.
 _LONGEST = 100_000
@@ -120,6 +123,27 @@ class SequenceModel(Compressing, Conventions):
             for _ in range(number_of or 1)
         ]
         return samples[0] if number_of is None else samples
+
+    def stream(self, *, learning: str = "frozen") -> Stream:
+        """A sequence as it arrives: `push` a symbol, learn what it cost and what was expected instead.
+
+        With `learning="online"` the stream goes on learning from what is pushed; the model itself stays as it is.
+        """
+        from glnn.estimators.streaming import stream
+
+        check_fitted(self)
+        return stream(self, learning)
+
+    def streams(self, *, learning: str = "frozen", most: int | None = None) -> Streams:
+        """Many sequences side by side, by their keys: `streams[key].push(symbol)`, one for each case or user.
+
+        With `learning="online"` each sequence is learned, for all, when it ends. Beyond `most` streams the one longest
+        unused is forgotten.
+        """
+        from glnn.estimators.streaming import streams
+
+        check_fitted(self)
+        return streams(self, learning, integer("most", most, 1, none=True))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, which `glnn.load` reads; no pickle is involved."""

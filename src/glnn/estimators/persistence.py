@@ -28,6 +28,11 @@ from glnn.training.budget import Budget
 
 def save(model: SequenceModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model."""
+    write_model_file(path, *packed(model))
+
+
+def packed(model: SequenceModel) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """A fitted model as the arrays and the header of a file."""
     name = type(model).__name__
     entry = registry.titled(name)
     if entry is None or estimator_of(entry) is not type(model):
@@ -47,12 +52,16 @@ def save(model: SequenceModel, path: str | os.PathLike[str]) -> None:
         "escape_probability": _written(model.escape_probability_),
         "fitted": {key: _written(value) for key, value in fitted.items()},
     }
-    write_model_file(path, arrays, header)
+    return arrays, header
 
 
 def load(path: str | os.PathLike[str]) -> SequenceModel:
     """The model that `save` wrote to the file: fitted, ready to predict."""
-    arrays, header = read_model_file(path)
+    return unpacked(*read_model_file(path), path)
+
+
+def unpacked(arrays: dict[str, np.ndarray], header: dict[str, Any], path: Any) -> SequenceModel:
+    """The inverse of `packed`; `path` is named in errors."""
     try:
         name = header["class"]
         entry = registry.titled(name)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from glnn.predictors.protocol import Predictor, State, StepwisePredictor, move_to, place_of
+from glnn.predictors.protocol import Learner, Predictor, State, StepwisePredictor, learner_of, move_to, place_of
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -57,6 +57,10 @@ class WithEscape(StepwisePredictor):
         """The state at the start of a sequence."""
         return EscapeState(self.inner.begin(), self.probability, len(self.alphabet) - 1)
 
+    def learner(self) -> EscapeLearner:
+        """A copy that goes on learning, if the predictor beside the escape can."""
+        return EscapeLearner(learner_of(self.inner), self.alphabet, self.probability)
+
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""
         known = data.codes < len(self.alphabet) - 1
@@ -78,3 +82,21 @@ class WithEscape(StepwisePredictor):
     def _inner_data(self, data: Encoded, known: np.ndarray) -> Encoded:
         kept = data.kept(known)
         return Encoded(kept.codes, kept.starts, kept.mask, self.inner.alphabet)
+
+
+class EscapeLearner(WithEscape):
+    """One that goes on learning; escapes teach it nothing."""
+
+    inner: Learner
+
+    def begin_learning(self) -> EscapeState:
+        """The state at the start of a sequence that is learned as it is read."""
+        return EscapeState(self.inner.begin_learning(), self.probability, len(self.alphabet) - 1)
+
+    def learn(self, codes: np.ndarray) -> None:
+        """A whole sequence."""
+        self.inner.learn(codes[codes != len(self.alphabet) - 1])
+
+    def learned(self) -> WithEscape:
+        """The predictor with all that was learned."""
+        return WithEscape(self.inner.learned(), self.alphabet, self.probability)

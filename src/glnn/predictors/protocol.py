@@ -90,6 +90,42 @@ class Predictor(Protocol):
         ...
 
 
+@runtime_checkable
+class Learner(Predictor, Protocol):
+    """A predictor that goes on learning, from whole sequences or from what its own state reads.
+
+    It is a copy of the predictor that made it, which stays as it was.
+    """
+
+    def begin_learning(self) -> State:
+        """The state at the start of a sequence of which every symbol is learned as it is read; one at a time."""
+        ...
+
+    def learn(self, codes: np.ndarray) -> None:
+        """A whole sequence, its end included where ends are learned."""
+        ...
+
+    def learned(self) -> Predictor:
+        """A predictor like the one that it was made from, with all that was learned."""
+        ...
+
+
+@runtime_checkable
+class Learnable(Predictor, Protocol):
+    """A predictor that can go on learning."""
+
+    def learner(self) -> Learner:
+        """A copy that learns."""
+        ...
+
+
+def learner_of(predictor: Predictor) -> Learner:
+    """A copy of a predictor that goes on learning, if it can."""
+    if not isinstance(predictor, Learnable):
+        raise InputError(f"{type(predictor).__name__} does not go on learning: take learning='frozen'")
+    return predictor.learner()
+
+
 class StepwisePredictor:
     """Gives `distributions` and `log_likelihoods` to a predictor that only knows how to `begin`."""
 

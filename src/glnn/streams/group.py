@@ -1,31 +1,38 @@
 """Many sequences that arrive side by side, one for each case, user or machine, all of one model.
 
-`streams[key]` is the stream of a key and begins with its first use. Whatever the model learns on the way it learns
-from all of them. Cases whose end nobody tells would pile up: beyond `most` the one longest unused is forgotten.
+`streams[key]` is the stream of a key and begins with its first use. A group that learns does so from each sequence
+when it ends, for all. Cases whose end nobody tells would pile up: beyond `most` the one longest unused is forgotten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import os
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
-from glnn.predictors import Predictor
+import numpy as np
+
+from glnn.predictors.protocol import Learner, Predictor
+from glnn.sequences import InputError
 from glnn.streams.stream import Pushed, Stream
 
 
 class Streams:
-    """The streams of one model by their keys."""
+    """The streams of one model by their keys; `more` is kept with them in a file, as JSON."""
 
-    def __init__(self, predictor: Predictor, most: int | None = None) -> None:
-        self.predictor, self.most = predictor, most
+    def __init__(self, predictor: Predictor, most: int | None = None, learner: Learner | None = None) -> None:
+        self.predictor, self.most = predictor if learner is None else learner, most
+        self.learner = learner
+        self.write: Callable[[Any], None] | None = None
+        self.more: dict[str, Any] = {}
         self._streams: dict[Hashable, Stream] = {}
 
     def __getitem__(self, key: Hashable) -> Stream:
         stream = self._streams.pop(key, None)
         if stream is None:
-            stream = Stream(self.predictor)
+            stream = self.make()
             if self.most is not None and len(self._streams) >= self.most:
-                del self._streams[next(iter(self._streams))]
+                self.forget(next(iter(self._streams)))
         # Last in the dict is last used, so that the first is the one to forget.
         self._streams[key] = stream
         return stream
@@ -42,14 +49,40 @@ class Streams:
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self._streams)
 
+    def make(
+        self,
+        place: dict[str, np.ndarray] | None = None,
+        symbols: int = 0,
+        bits: float = 0.0,
+        read: Sequence[int] = (),
+    ) -> Stream:
+        """A stream of this group, at its start or at a place."""
+        return Stream(self.predictor, place, symbols, bits, read=None if self.learner is None else list(read))
+
     def push(self, key: Hashable, symbol: Any) -> Pushed:
         """Push a symbol to the stream of a key."""
         return self[key].push(symbol)
 
     def end(self, key: Hashable) -> Pushed | None:
-        """The sequence of a key is over: what its end cost. The key is forgotten."""
-        return self._streams.pop(key).end() if key in self._streams else Stream(self.predictor).end()
+        """The sequence of a key is over: what its end cost. It is learned, if this group learns, and forgotten."""
+        stream = self._streams.pop(key, None) or self.make()
+        pushed = stream.end()
+        self._learn(stream)
+        return pushed
 
     def forget(self, key: Hashable) -> None:
-        """Drop a stream without an end, as for a case that nobody will hear of again."""
-        self._streams.pop(key, None)
+        """Drop a stream whose end is not known, as of a case that nobody will hear of again."""
+        stream = self._streams.pop(key, None)
+        if stream is not None:
+            self._learn(stream)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all streams and the model to one file, from which `glnn.load_streams` goes on to the same bits."""
+        if self.write is None:
+            raise InputError("these streams belong to no model that could be written: make them by model.streams()")
+        self.write(path)
+
+    def _learn(self, stream: Stream) -> None:
+        codes = stream.gathered()
+        if self.learner is not None and codes.size:
+            self.learner.learn(codes)

@@ -7,7 +7,8 @@ past, so it takes some hundred bytes whatever has been pushed; what was expected
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,20 +54,28 @@ class Pushed:
 class Stream:
     """A sequence that is not over yet.
 
-    `symbols` and `bits` count what was pushed since the stream began; a stream of a model that learns goes on
-    learning, together with every other stream of the same group.
+    `symbols` and `bits` count what was pushed since the stream began. `begin` makes the state at the start of each
+    sequence, the predictor's own by default; the codes of the sequence under way are gathered in `read`, if given, for
+    those who learn it when it ends.
     """
 
-    __slots__ = ("_alphabet", "_end", "_escape", "_index", "_predictor", "_state", "bits", "symbols")
+    __slots__ = ("_alphabet", "_begin", "_end", "_escape", "_index", "_read", "_state", "bits", "symbols", "write")
 
     def __init__(
-        self, predictor: Predictor, place: dict[str, np.ndarray] | None = None, symbols: int = 0, bits: float = 0.0
+        self,
+        predictor: Predictor,
+        place: dict[str, np.ndarray] | None = None,
+        symbols: int = 0,
+        bits: float = 0.0,
+        begin: Callable[[], State] | None = None,
+        read: list[int] | None = None,
     ) -> None:
         alphabet = predictor.alphabet
-        self._predictor, self._alphabet = predictor, alphabet
+        self._alphabet, self._begin, self._read = alphabet, begin or predictor.begin, read
         self._index = base_of(alphabet).codes
         self._end, self._escape = code_of(alphabet, END), code_of(alphabet, ESCAPE)
-        self._state: State = predictor.begin()
+        self._state: State = self._begin()
+        self.write: Callable[[Any], None] | None = None
         if place is not None:
             move_to(self._state, place)
         self.symbols, self.bits = symbols, bits
@@ -96,18 +105,30 @@ class Stream:
     def end(self) -> Pushed | None:
         """The sequence is over and the next one begins: what its end cost, None where no end was learned."""
         pushed = None if self._end is None else self._push(self._end, END)
-        self._state = self._predictor.begin()
+        self._state = self._begin()
         return pushed
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write stream and model to one file, from which `glnn.load_stream` goes on to the same bits."""
+        if self.write is None:
+            raise InputError("this stream belongs to no model that could be written: make it by model.stream()")
+        self.write(path)
 
     def place(self) -> dict[str, np.ndarray]:
         """The numbers that say where the stream stands."""
         return place_of(self._state)
+
+    def gathered(self) -> np.ndarray:
+        """The codes of the sequence under way, where they are gathered."""
+        return np.array(self._read or [], np.int32)
 
     def _push(self, code: int, symbol: Any) -> Pushed:
         distribution = self._state.probabilities()
         probability = float(distribution[code])
         bits = -math.log2(probability) if probability > 0.0 else math.inf
         self._state.advance(code)
+        if self._read is not None and code != self._escape:
+            self._read.append(code)
         self.symbols += 1
         self.bits += bits
         return Pushed(symbol, probability, bits, self._alphabet.symbols, distribution)

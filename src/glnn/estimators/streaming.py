@@ -1,0 +1,145 @@
+"""Streams of a model, and their files: the model as it is, what was learned since, and where each stream stands.
+
+A file of streams is a model file with more arrays: those of the model begin with "model/", those of stream k with "k/".
+"""
+
+from __future__ import annotations
+
+import os
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from glnn.estimators.base import SequenceModel
+from glnn.estimators.parameters import choice
+from glnn.estimators.persistence import packed, unpacked
+from glnn.predictors.protocol import Learner, learner_of
+from glnn.sequences.token_json import token_from_json, token_to_json
+from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file
+from glnn.streams import Stream, Streams
+
+LEARNING = ("frozen", "online")
+_CLASS = "Streams"
+
+
+def stream(model: SequenceModel, learning: str) -> Stream:
+    """A stream of its own."""
+    learner = _learner(model, learning)
+    found = Stream(model.predictor_, begin=None if learner is None else learner.begin_learning)
+    found.write = partial(save_stream, model, found, learner)
+    return found
+
+
+def streams(model: SequenceModel, learning: str, most: int | None) -> Streams:
+    """A group of streams."""
+    found = Streams(model.predictor_, most, _learner(model, learning))
+    found.write = partial(save_streams, model, found)
+    return found
+
+
+def save_stream(model: SequenceModel, found: Stream, learner: Learner | None, path: str | os.PathLike[str]) -> None:
+    """Write one stream with its model."""
+    _write(path, model, learner, [(None, found)], {"single": True, "most": None})
+
+
+def save_streams(model: SequenceModel, found: Streams, path: str | os.PathLike[str]) -> None:
+    """Write a group with its model."""
+    about = {"single": False, "most": found.most, "more": found.more}
+    _write(path, model, found.learner, [(key, found[key]) for key in list(found)], about)
+
+
+def load_stream(path: str | os.PathLike[str]) -> Stream:
+    """The stream that `Stream.save` wrote, to go on to the same bits."""
+    model, places, about = _read(path)
+    try:
+        if not about["single"]:
+            raise ModelFileError(f"{path} holds a group of streams: open it with glnn.load_streams")
+        learner = _learner(model, about["learning"])
+        ((_, place, numbers),) = places
+        begin = None if learner is None else learner.begin_learning
+        found = Stream(model.predictor_, place, **numbers, begin=begin)
+    except (KeyError, TypeError, ValueError) as error:
+        raise _broken(path, error) from None
+    found.write = partial(save_stream, model, found, learner)
+    return found
+
+
+def load_streams(path: str | os.PathLike[str]) -> Streams:
+    """The group that `Streams.save` wrote; `more` is what was kept beside it."""
+    model, places, about = _read(path)
+    try:
+        if about["single"]:
+            raise ModelFileError(f"{path} holds one stream: open it with glnn.load_stream")
+        found = streams(model, about["learning"], about["most"])
+        for key, place, numbers in places:
+            found[key] = found.make(place, **numbers)
+        found.more = dict(about["more"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _broken(path, error) from None
+    return found
+
+
+def _learner(model: SequenceModel, learning: str) -> Learner | None:
+    return learner_of(model.predictor_) if choice("learning", learning, LEARNING) == "online" else None
+
+
+def _write(
+    path: str | os.PathLike[str],
+    model: SequenceModel,
+    learner: Learner | None,
+    found: list[tuple[Any, Stream]],
+    about: dict[str, Any],
+) -> None:
+    if learner is not None:
+        model = copy(model)
+        model.predictor_ = learner.learned()
+    arrays, header = packed(model)
+    tensors = {f"model/{name}": array for name, array in arrays.items()}
+    told = []
+    for k, (key, one) in enumerate(found):
+        tensors |= {f"{k}/{name}": array for name, array in one.place().items()}
+        tensors[f"{k}/read"] = one.gathered()
+        told.append({"key": token_to_json(key), "symbols": one.symbols, "bits": float(one.bits).hex()})
+    learning = "frozen" if learner is None else "online"
+    write_model_file(path, tensors, {"class": _CLASS, "model": header, "streams": told, "learning": learning, **about})
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[SequenceModel, list[tuple[Any, Any, dict[str, Any]]], dict[str, Any]]:
+    """The model, each stream's key, place and numbers, and what else the header says."""
+    tensors, header = read_model_file(path)
+    if header.get("class") != _CLASS:
+        raise ModelFileError(f"{path} holds no streams: a model file is opened with glnn.load")
+    try:
+        own = {name.removeprefix("model/"): array for name, array in tensors.items() if name.startswith("model/")}
+        model = unpacked(own, header["model"], path)
+        grouped: dict[str, dict[str, np.ndarray]] = {}
+        for name, array in tensors.items():
+            number, _, rest = name.partition("/")
+            grouped.setdefault(number, {})[rest] = array
+        places = []
+        for k, told in enumerate(header["streams"]):
+            place = grouped[str(k)]
+            numbers = {"symbols": int(told["symbols"]), "bits": float.fromhex(told["bits"])}
+            places.append((token_from_json(told["key"]), place, {**numbers, "read": _codes(place.pop("read"), model)}))
+        return model, places, header
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise _broken(path, error) from None
+
+
+def _codes(read: np.ndarray, model: SequenceModel) -> list[int]:
+    """The codes of a sequence under way."""
+    if (
+        read.ndim != 1
+        or read.dtype != np.int32
+        or (read.size and not 0 <= read.min() <= read.max() < len(model.alphabet_))
+    ):
+        raise ValueError("the codes of a sequence under way are none of this alphabet")
+    return [int(code) for code in read]
+
+
+def _broken(path: Any, error: Exception) -> ModelFileError:
+    return ModelFileError(f"{path} does not fit together ({type(error).__name__}: {error}): take another copy")
