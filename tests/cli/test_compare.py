@@ -11,9 +11,9 @@ import pytest
 from glnn.baselines.compressors import added_bits
 from glnn.cli import fit_every_model
 from glnn.cli.compare import _last_tenth, _symbols
-from glnn.cli.reading import Cutting, Data, read
+from glnn.cli.inputs import Data, read
 from glnn.estimators import GLNN, HMM, LSTM, ContextTree
-from glnn.sequences import Sequences
+from glnn.sequences import ReadOptions, Sequences
 from tests.cli.conftest import MORE, TUNES, Command
 
 SMALL = ("--units", 4, "--degree", 2, "--budget", "3 steps")
@@ -113,7 +113,10 @@ def test_an_event_log_counts_the_ends(glnn: Command, files: Path) -> None:
     done = glnn("compare", "log.csv", "--valid", "new.csv", *arguments, "--json")
     assert done.json["symbols"] == 6 + 2
     rows = {row["model"]: row["bits"] for row in done.json["rows"]}
-    log, new = (read(files / name, Cutting(case="order", activity="step")).content for name in ("log.csv", "new.csv"))
+    log, new = (
+        read(files / name, ReadOptions(format="csv", case="order", activity="step")).content
+        for name in ("log.csv", "new.csv")
+    )
     assert rows["ContextTree"] == ContextTree(unknown="escape", verbose=0).fit(log).bits(new)
     one, other = ([token for case in data for token in (*case, "\0")] for data in (log, new))
     assert rows["bzip2"] == added_bits(one, other, "bzip2")

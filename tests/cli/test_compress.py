@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from glnn.cli.inputs import read
 from glnn.cli.log_layout import put_together, taken_apart
-from glnn.cli.reading import Cutting, read
 from glnn.cli.run_folder import open_model
 from glnn.estimators import load
+from glnn.sequences import ReadOptions
 from tests.cli.conftest import LOG, MORE, SMALL, Command
 
-CUTTING = Cutting(case="order", activity="step", time="at")
+CUTTING = ReadOptions(format="csv", case="order", activity="step", time="at")
 
 
 def test_a_text_comes_back(in_trained: Command, trained: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glnn.cli.reading import Cutting, read
+from glnn.cli.inputs import read
 from glnn.estimators import load
+from glnn.sequences import ReadOptions
 from tests.cli.conftest import MORE, Command
 
 
@@ -47,7 +48,7 @@ def test_symbols_that_are_new_keep_their_names(in_trained: Command, trained: Pat
 
 def test_cases_in_the_order_of_their_surprise(in_trained: Command, trained: Path) -> None:
     model = load(trained / "orders" / "model.safetensors")
-    log = read(trained / "new.csv", Cutting(case="order", activity="step", time="at")).content
+    log = read(trained / "new.csv", ReadOptions(format="csv", case="order", activity="step", time="at")).content
     surprise = dict(zip(log.names, model.surprise(log), strict=True))
     done = in_trained("score", "orders", "new.csv", "--json")
     cases = done.json["cases"]

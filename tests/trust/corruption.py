@@ -284,11 +284,11 @@ def _run_folder() -> dict[str, bytes]:
 def readers() -> dict[str, Kind]:
     """Every kind of file, by name."""
     from glnn.cli.log_layout import compress_log, decompress_log
-    from glnn.cli.reading import Cutting
+    from glnn.sequences import ReadOptions
 
     kinds: dict[str, Kind] = {}
     models = _models()
-    cutting = Cutting(case="case", activity="step")
+    cutting = ReadOptions(format="csv", case="case", activity="step")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for name in ("GLNN", "LSTM", "HMM", "ContextTree"):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from glnn.cli.fit_every_model import Row
-    from glnn.cli.reading import Data
+    from glnn.cli.inputs import Data
 
 INTERRUPTED = 130
 
@@ -28,12 +28,14 @@ def compare(
     units: Annotated[str | None, typer.Option(metavar="N", help="Units of each network; auto if left out.")] = None,
     degree: Annotated[str | None, typer.Option(metavar="N", help="Edges from each unit; auto if left out.")] = None,
     seed: options.Seed = 0,
-    tokens: options.Tokens = "chars",
+    format: options.Format = None,
+    tokens: options.Tokens = None,
     case: options.Case = None,
     activity: options.Activity = None,
     time: options.Time = None,
     time_format: options.TimeFormat = None,
-    delimiter: options.Delimiter = ",",
+    delimiter: options.Delimiter = None,
+    empty: options.Empty = "error",
     mask: options.Mask = None,
     valid_mask: options.ValidMask = None,
     predict_after: options.PredictAfter = None,
@@ -58,10 +60,10 @@ def compare(
     """
     from glnn.cli.estimator import number_or_auto
     from glnn.cli.fit_every_model import compared
+    from glnn.cli.inputs import read
     from glnn.cli.printing import console, print_json, tell
-    from glnn.cli.reading import Cutting, read
     from glnn.cli.whole_file import check_free, free_name
-    from glnn.sequences import InputError
+    from glnn.sequences import InputError, ReadOptions
     from glnn.training.budget import parse_budget
 
     parse_budget(budget)
@@ -71,9 +73,10 @@ def compare(
         check_free(page, force)
     if valid_mask is not None and valid is None:
         raise InputError("--valid-mask was given without --valid")
-    cutting = Cutting(tokens, case, activity, time, time_format, delimiter, predict_after)
-    train = read(file, cutting, mask)
-    held = read(valid, cutting, valid_mask) if valid is not None else None
+    asked = ReadOptions(format, tokens, case, activity, time, time_format, delimiter, empty, predict_after)
+    train = read(file, asked, mask, json)
+    assert train.options is not None
+    held = read(valid, train.options, valid_mask) if valid is not None else None
     train, held = (train, held) if held is not None else _last_tenth(train)
     names = _chosen(models, masked=held.mask is not None)
     given = {"units": number_or_auto("--units", units, 1), "degree": number_or_auto("--degree", degree, 1)}
@@ -197,8 +200,8 @@ def _chosen(models: str | None, masked: bool) -> list[str]:
 
 def _last_tenth(data: Data) -> tuple[Data, Data]:
     """The data without their last tenth, and that."""
+    from glnn.cli.inputs import Data
     from glnn.cli.inspect import part_of
-    from glnn.cli.reading import Data
     from glnn.sequences import InputError, Sequences
 
     total = len(data.content)

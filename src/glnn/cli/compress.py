@@ -36,10 +36,10 @@ def compress(
     from glnn.cli.whole_file import check_free
 
     check_free(out, force)
-    model, cutting = open_model(run)
+    model, reading = open_model(run)
     with _progress(f"compressing {file}", json) as progress:
-        if cutting.is_log:
-            compress_log(model, cutting, file, out)
+        if reading.format == "csv":
+            compress_log(model, reading, file, out)
         else:
             model.compress_file(file, out, progress=progress)
     before, after = file.stat().st_size, out.stat().st_size
@@ -71,10 +71,10 @@ def decompress(
     from glnn.cli.whole_file import check_free
 
     check_free(out, force)
-    model, cutting = open_model(run)
+    model, reading = open_model(run)
     with _progress(f"decompressing {file}", json) as progress:
-        if cutting.is_log:
-            decompress_log(model, cutting, file, out)
+        if reading.format == "csv":
+            decompress_log(model, reading, file, out)
         else:
             model.decompress_file(file, out, progress=progress)
     before, after = file.stat().st_size, out.stat().st_size

@@ -14,7 +14,7 @@ from typing import Any
 from glnn import registry
 from glnn.cli import one_line
 from glnn.cli.estimator import estimator
-from glnn.cli.reading import Data
+from glnn.cli.inputs import Data
 from glnn.estimators.network import Network
 from glnn.training.fitting import fraction_spent
 from glnn.training.observer import Observer, Training

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from glnn.cli.inputs import Data
 from glnn.cli.printing import ProgressLine, finite, print_facts, print_json, tell
-from glnn.cli.reading import Data
 from glnn.cli.run_folder import Config, RunFolder
+from glnn.sequences.formats.source import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from glnn.estimators import SequenceModel
@@ -197,4 +198,5 @@ def command_line() -> list[str]:
 
 def default_folder(data: Path, model: str) -> Path:
     """Where a run goes when nobody says: beside where one works, named after data and model."""
-    return Path(f"{data.stem}-{model.lower()}")
+    name = data.name.split(".")[0] or data.stem
+    return Path(f"{'stdin' if str(data) == STANDARD_INPUT else name}-{model.lower()}")

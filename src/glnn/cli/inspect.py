@@ -37,8 +37,8 @@ def inspect(
       glnn inspect tunes other.txt --length 300 --out units.png
     """
     from glnn.cli.heat_map import png
+    from glnn.cli.inputs import read
     from glnn.cli.printing import print_json, working
-    from glnn.cli.reading import read
     from glnn.cli.run_folder import open_model
     from glnn.cli.whole_file import check_free
     from glnn.sequences import InputError
@@ -49,10 +49,10 @@ def inspect(
         raise InputError(f"--out {target}: give a name that ends with .html or .png")
     check_free(target, force)
     model: Any
-    model, cutting = open_model(run)
+    model, reading = open_model(run)
     if not hasattr(model, "units_"):
         raise InputError(f"a {type(model).__name__} has no units to look at: train another model")
-    data = read(file, cutting)
+    data = read(file, reading, quiet=json)
     shown = part_of(data.content, begin, length)
     with working(f"looking inside {run}", json):
         trace: Trace = model.trace(shown)

@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from glnn.cli.reading import Cutting
 from glnn.sequences.errors import InputError
+from glnn.sequences.formats import ReadOptions, Source, read_with
 from glnn.storage.atomic import write_whole
 
 _MAGIC = b"glnnlog1"
@@ -23,14 +23,14 @@ _LENGTH = struct.Struct("<Q")
 _DAMAGED = "it is damaged or was altered; take another copy"
 
 
-def compress_log(model: Any, cutting: Cutting, path: Path, out: Path) -> None:
+def compress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> None:
     """Compress the activities with the model and the rest with xz."""
     from glnn.sequences.files import read_text
 
     content = path.read_bytes()
-    rest, activities = taken_apart(read_text(path), cutting)
-    sequences = _read(path, cutting)
-    if put_together(rest, cutting, [list(case) for case in sequences]).encode() != content:
+    rest, activities = taken_apart(read_text(path), reading)
+    sequences = _read(path, reading)
+    if put_together(rest, reading, [list(case) for case in sequences]).encode() != content:
         raise InputError(
             f"{path} is written in a way that would not come back exactly ({len(activities)} activities were found): "
             "train a model with --tokens chars to compress it"
@@ -41,7 +41,7 @@ def compress_log(model: Any, cutting: Cutting, path: Path, out: Path) -> None:
     write_whole(out, _MAGIC + _LENGTH.pack(len(packed)) + packed + model.compress(sequences))
 
 
-def decompress_log(model: Any, cutting: Cutting, path: Path, out: Path) -> None:
+def decompress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> None:
     """The log that `compress_log` was given."""
     content = path.read_bytes()
     head = len(_MAGIC) + _LENGTH.size
@@ -60,7 +60,7 @@ def decompress_log(model: Any, cutting: Cutting, path: Path, out: Path) -> None:
     several = hasattr(activities, "items") or (len(activities) > 0 and not isinstance(activities[0], str))
     cases = [list(case) for case in activities] if several else [list(activities)]
     try:
-        whole = put_together(rest, cutting, cases)
+        whole = put_together(rest, reading, cases)
     except (IndexError, KeyError, ValueError):
         raise InputError(f"{path} does not fit together: {_DAMAGED}") from None
     write_whole(out, whole.encode())
@@ -71,11 +71,11 @@ def _most_unpacked(packed: int) -> int:
     return 16_000_000 + 1000 * packed
 
 
-def taken_apart(text: str, cutting: Cutting) -> tuple[str, list[str]]:
+def taken_apart(text: str, reading: ReadOptions) -> tuple[str, list[str]]:
     """The log without its activities, and what stood in their places, row by row."""
     pieces, found = [], []
     done = 0
-    for begin, end in _places(text, cutting):
+    for begin, end in _places(text, reading):
         field = text[begin:end]
         found.append(field)
         pieces.append(text[done:begin] + ('""' if field.startswith('"') else ""))
@@ -83,9 +83,9 @@ def taken_apart(text: str, cutting: Cutting) -> tuple[str, list[str]]:
     return "".join(pieces) + text[done:], found
 
 
-def put_together(rest: str, cutting: Cutting, cases: list[list[str]]) -> str:
+def put_together(rest: str, reading: ReadOptions, cases: list[list[str]]) -> str:
     """The log with the activities of the cases back in their places."""
-    places = list(_places(rest, cutting))
+    places = list(_places(rest, reading))
     pieces, done = [], 0
     for number, (begin, end) in enumerate(places):
         pieces.append(f"{rest[done:begin]}{number}")
@@ -93,7 +93,7 @@ def put_together(rest: str, cutting: Cutting, cases: list[list[str]]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         numbered = Path(folder) / "log.csv"
         numbered.write_bytes(("".join(pieces) + rest[done:]).encode())
-        order = _read(numbered, cutting)
+        order = _read(numbered, reading)
     if [len(case) for case in order] != [len(case) for case in cases]:
         raise InputError(f"the activities do not fit the cases of the log: {_DAMAGED}")
     flat = [token for case in cases for token in case]
@@ -107,19 +107,17 @@ def put_together(rest: str, cutting: Cutting, cases: list[list[str]]) -> str:
     return "".join(pieces) + rest[done:]
 
 
-def _read(path: Path, cutting: Cutting) -> Any:
-    from glnn.cli.reading import read
-
-    return read(path, Cutting(**{**vars(cutting), "predict_after": None})).content
+def _read(path: Path, reading: ReadOptions) -> Any:
+    return read_with(Source(path), reading)
 
 
-def _places(text: str, cutting: Cutting) -> list[tuple[int, int]]:
+def _places(text: str, reading: ReadOptions) -> list[tuple[int, int]]:
     """Where the field of the activity begins and ends in every row under the header."""
-    rows = _rows(text, cutting.delimiter)
+    rows = _rows(text, reading.delimiter or ",")
     names = [_content(text[begin:end]) for begin, end in rows[0]]
     # A byte order mark belongs to the file, not to the first name.
     names[0] = names[0].removeprefix("\ufeff")
-    column = names.index(cutting.activity or "")
+    column = names.index(reading.activity or "")
     return [row[column] for row in rows[1:] if len(row) > column]
 
 

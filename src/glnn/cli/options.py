@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or a model file.")]
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The data: a text or any file, or an event log.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The data: text, event log, FASTA, ABC, …; - is standard input.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
@@ -16,12 +18,24 @@ Threads = Annotated[int, typer.Option(min=1, help="Threads; results do not depen
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]
 
 Valid = Annotated[Path | None, typer.Option(metavar="FILE", help="Data that is not trained on.")]
-Tokens = Annotated[str, typer.Option(metavar="CUT", help="Cut the file into chars, bytes, words or lines.")]
+Format = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="What the file is: text, lines, fasta, xes, csv, abc, jsonl; guessed and said."),
+]
+Tokens = Annotated[
+    str | None,
+    typer.Option(metavar="CUT", help="Cut it into chars, bytes, words, lines; numbers, of one sequence a line."),
+]
 Case = Annotated[str | None, typer.Option(metavar="COLUMN", help="Event log: the column that names the case.")]
 Activity = Annotated[str | None, typer.Option(metavar="COLUMN", help="Event log: the column of the activity.")]
 Time = Annotated[str | None, typer.Option(metavar="COLUMN", help="Event log: the column of the time.")]
 TimeFormat = Annotated[str | None, typer.Option(metavar="FORMAT", help="Event log: how times are written (strptime).")]
-Delimiter = Annotated[str, typer.Option(metavar="CHAR", help="Event log: what stands between the fields.")]
+Delimiter = Annotated[
+    str | None, typer.Option(metavar="CHAR", help="Event log: what stands between the fields, such as ';' or '\\t'.")
+]
+Empty = Annotated[
+    str, typer.Option(metavar="WHAT", help="Event log: with an empty cell, error, skip the event, or keep it.")
+]
 Mask = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A file of 0 and 1: which symbols are to be predicted.")
 ]

@@ -23,8 +23,8 @@ def predict(
       glnn predict tunes --prefix 'c4 c4 '
       glnn predict orders --prefix 'order placed' --prefix 'paid'
     """
+    from glnn.cli.inputs import prefix_of
     from glnn.cli.printing import console, data_table, print_json, working
-    from glnn.cli.reading import prefix_of
     from glnn.cli.run_folder import open_model
     from glnn.cli.score import _plain
     from glnn.report.labels import label

@@ -10,7 +10,7 @@ import typer
 from glnn.cli import options
 
 if TYPE_CHECKING:
-    from glnn.cli.reading import Data
+    from glnn.cli.inputs import Data
 
 
 def report(
@@ -34,8 +34,8 @@ def report(
       glnn report tunes
       glnn report tunes --data other.txt --out other.html
     """
+    from glnn.cli.inputs import read
     from glnn.cli.printing import print_json, working
-    from glnn.cli.reading import read
     from glnn.cli.run_folder import RunFolder, open_model
     from glnn.cli.whole_file import check_free
     from glnn.report import from_model, write_page
@@ -44,11 +44,11 @@ def report(
     is_run = run.is_dir()
     target = out or (run / "report.html" if is_run else Path(f"{run.stem}.html"))
     check_free(target, force)
-    model, cutting = open_model(run)
+    model, reading = open_model(run)
     shown: Data | None = None
     counts: dict[str, int | None] = {}
     if data is not None:
-        shown = read(data, cutting)
+        shown = read(data, reading, quiet=json)
     elif is_run:
         config = RunFolder(run).config()
         shown = config.data("valid") or config.data("data")

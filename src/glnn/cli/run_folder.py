@@ -12,8 +12,11 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glnn.cli.reading import Cutting, Data, read, sha256
+from glnn.cli.inputs import Data, read, sha256
 from glnn.sequences.errors import InputError
+from glnn.sequences.formats.columns import NO_TIME
+from glnn.sequences.formats.options import ReadOptions
+from glnn.sequences.formats.source import STANDARD_INPUT
 from glnn.storage.atomic import write_whole
 
 if TYPE_CHECKING:
@@ -36,10 +39,14 @@ class Input:
     @classmethod
     def of(cls, path: Path) -> Input:
         """The file as it is now."""
+        if str(path) == STANDARD_INPUT:
+            return cls(STANDARD_INPUT, STANDARD_INPUT, "")
         return cls(str(path), str(path.resolve()), sha256(path))
 
     def found(self) -> Path:
         """Where the file is now; it must be the same."""
+        if self.given == STANDARD_INPUT:
+            raise InputError("the data came from standard input, which is gone: train on a file to be able to go on")
         for path in (Path(self.path), Path(self.given)):
             # Only what is a file: a device would never come to its end.
             if path.is_file():
@@ -55,7 +62,7 @@ class Config:
 
     model: str
     parameters: dict[str, Any]
-    cutting: Cutting
+    reading: ReadOptions
     inputs: dict[str, Input]
     save_every: float = 30.0
     command: list[str] = field(default_factory=list)
@@ -69,7 +76,7 @@ class Config:
         if name not in self.inputs:
             return None
         mask = self.inputs.get(f"{name}_mask")
-        return read(self.inputs[name].found(), self.cutting, None if mask is None else mask.found())
+        return read(self.inputs[name].found(), self.reading, None if mask is None else mask.found())
 
     def as_json(self) -> dict[str, Any]:
         """For `config.json`."""
@@ -83,7 +90,7 @@ class Config:
                 raise InputError(f"{where} has format {document['format']!r}, this glnn reads format {_FORMAT}")
             names = {part.name for part in fields(cls)}
             given = {name: value for name, value in document.items() if name in names}
-            given["cutting"] = Cutting(**given["cutting"])
+            given["reading"] = _reading(document)
             given["inputs"] = {name: Input(**value) for name, value in given["inputs"].items()}
             found = cls(**given)
             found._check_types()
@@ -197,18 +204,28 @@ def new_run(path: Path, force: bool) -> Iterator[RunFolder]:
                     empty.rmdir()
 
 
-def open_model(path: Path) -> tuple[SequenceModel, Cutting]:
+def _reading(document: Any) -> ReadOptions:
+    """How the data were read; runs of older versions kept it under another name, and knew texts and tables only."""
+    if "reading" in document:
+        return ReadOptions(**document["reading"])
+    before = ReadOptions(**document["cutting"])
+    if before.case is None:
+        return before.found(format="text", delimiter=None)
+    return before.found(format="csv", time=before.time or NO_TIME)
+
+
+def open_model(path: Path) -> tuple[SequenceModel, ReadOptions]:
     """The model of a run's folder or of a model file, and how its data are read."""
     from glnn.estimators import load
 
     if not path.is_dir():
         model = load(path)
-        return model, Cutting.of_alphabet(model.alphabet_)
+        return model, ReadOptions.of_alphabet(model.alphabet_)
     folder = RunFolder(path)
     config = folder.config()
     if not folder.model.exists():
         raise InputError(f"{path} holds no model yet: the run was stopped too early; go on with: glnn resume {path}")
-    return load(folder.model), config.cutting
+    return load(folder.model), config.reading
 
 
 def _read_json(path: Path) -> Any:

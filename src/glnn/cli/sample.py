@@ -35,11 +35,11 @@ def sample(
       glnn sample tunes -n 300 --temperature 0.8
       glnn sample orders --count 5 > imagined.csv
     """
+    from glnn.cli.inputs import prefix_of
     from glnn.cli.printing import print_json, working
-    from glnn.cli.reading import prefix_of
     from glnn.cli.run_folder import open_model
 
-    model, cutting = open_model(run)
+    model, reading = open_model(run)
     with working("sampling", json):
         found = model.sample(
             length,
@@ -51,7 +51,9 @@ def sample(
     if json:
         print_json({"prefix": prefix or [], "seed": seed, "samples": [_plain(item) for item in found]})
     elif model.alphabet_.kind in ("tokens", "integers"):
-        typer.echo(_as_log(found, cutting.case or "case", cutting.activity or "activity", cutting.delimiter), nl=False)
+        typer.echo(
+            _as_log(found, reading.case or "case", reading.activity or "activity", reading.delimiter or ","), nl=False
+        )
     else:
         for item in found:
             content = item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass")

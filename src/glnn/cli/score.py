@@ -22,6 +22,7 @@ def score(
     top: Annotated[int, typer.Option(min=1, help="How many cases to show.")] = 20,
     mask: options.Mask = None,
     predict_after: options.PredictAfter = None,
+    format: options.Format = None,
     case: options.Case = None,
     activity: options.Activity = None,
     time: options.Time = None,
@@ -38,20 +39,20 @@ def score(
       glnn score orders new.csv --top 5
       glnn score tunes other.txt --per-symbol > bits.tsv
     """
+    from glnn.cli.inputs import read
     from glnn.cli.printing import console, data_table, print_facts, print_json, working
-    from glnn.cli.reading import read
     from glnn.cli.run_folder import open_model
     from glnn.cli.symbol_bits import scored
     from glnn.sequences import InputError
+    from glnn.sequences.formats import as_in
 
     if by not in _RANKINGS:
         raise InputError(f"--by {by}: rank cases by one of {', '.join(_RANKINGS)}")
-    model, cutting = open_model(run)
-    changes = {"case": case, "activity": activity, "time": time, "predict_after": predict_after}
-    cutting = replace(cutting, **{name: value for name, value in changes.items() if value is not None})
+    model, reading = open_model(run)
+    reading = as_in(reading, format=format, case=case, activity=activity, time=time, predict_after=predict_after)
     if mask is not None:
-        cutting = replace(cutting, predict_after=None)
-    data = read(file, cutting, mask)
+        reading = replace(reading, predict_after=None)
+    data = read(file, reading, mask, quiet=json or per_symbol)
     with working(f"scoring {file}", json):
         found = scored(model, data)
     cases = None if data.names is None else _ranked(found, data.names, by)

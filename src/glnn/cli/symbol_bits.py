@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glnn.cli.reading import Data
+from glnn.cli.inputs import Data
 
 if TYPE_CHECKING:
     from glnn.estimators import SequenceModel

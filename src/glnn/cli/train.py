@@ -32,12 +32,14 @@ def train(
     run: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder to write; FILE-MODEL if left out.")
     ] = None,
-    tokens: options.Tokens = "chars",
+    format: options.Format = None,
+    tokens: options.Tokens = None,
     case: options.Case = None,
     activity: options.Activity = None,
     time: options.Time = None,
     time_format: options.TimeFormat = None,
-    delimiter: options.Delimiter = ",",
+    delimiter: options.Delimiter = None,
+    empty: options.Empty = "error",
     mask: options.Mask = None,
     valid_mask: options.ValidMask = None,
     predict_after: options.PredictAfter = None,
@@ -63,15 +65,15 @@ def train(
     """
     from glnn.cli.estimator import estimator, number_or_auto
     from glnn.cli.fit_into_folder import command_line, default_folder, run_training, stopped_by_signals, tell_result
-    from glnn.cli.reading import Cutting, read
+    from glnn.cli.inputs import read
     from glnn.cli.run_folder import Config, Input, new_run
-    from glnn.sequences import InputError
+    from glnn.sequences import InputError, ReadOptions
 
     if valid_mask is not None and valid is None:
         raise InputError(
             "--valid-mask was given without --valid: it says what of the validation data is to be predicted"
         )
-    cutting = Cutting(tokens, case, activity, time, time_format, delimiter, predict_after)
+    asked = ReadOptions(format, tokens, case, activity, time, time_format, delimiter, empty, predict_after)
     given: dict[str, Any] = {
         "metric": metric,
         "output_metric": output_metric,
@@ -84,14 +86,15 @@ def train(
     given = {name: value for name, value in given.items() if value is not None}
     common = {"budget": budget, "random_state": seed, "n_jobs": threads, "unknown": unknown, "verbose": 0}
     chosen = estimator(model, given, common)
-    data = read(file, cutting, mask)
-    held = None if valid is None else read(valid, cutting, valid_mask)
+    data = read(file, asked, mask, quiet or json)
+    assert data.options is not None
+    held = None if valid is None else read(valid, data.options, valid_mask)
     files = {"data": file, "valid": valid, "data_mask": mask, "valid_mask": valid_mask}
     with stopped_by_signals() as stop, new_run(run or default_folder(file, model), force) as folder:
         config = Config(
             model=model.lower(),
             parameters=chosen.get_params(deep=False),
-            cutting=cutting,
+            reading=data.options,
             inputs={name: Input.of(path) for name, path in files.items() if path is not None},
             save_every=save_every,
             command=command_line(),

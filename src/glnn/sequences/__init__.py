@@ -2,11 +2,12 @@
 
 from glnn.sequences.alphabet import Alphabet
 from glnn.sequences.encoded import Encoded, encode, mask_after
-from glnn.sequences.errors import InputError
-from glnn.sequences.event_log import read_event_log
+from glnn.sequences.errors import InputError, UnknownSymbolWarning
 from glnn.sequences.files import read_file, read_mask
+from glnn.sequences.formats import ReadOptions, read, read_event_log
 from glnn.sequences.reader import Reader, Reading
-from glnn.sequences.tokens import Lines, Sequences, Words
+from glnn.sequences.several import Sequences
+from glnn.sequences.tokens import Lines, Words
 from glnn.sequences.training_data import TrainingData, read_training_data
 
 __all__ = [
@@ -14,13 +15,16 @@ __all__ = [
     "Encoded",
     "InputError",
     "Lines",
+    "ReadOptions",
     "Reader",
     "Reading",
     "Sequences",
     "TrainingData",
+    "UnknownSymbolWarning",
     "Words",
     "encode",
     "mask_after",
+    "read",
     "read_event_log",
     "read_file",
     "read_mask",

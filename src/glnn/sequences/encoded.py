@@ -17,6 +17,9 @@ from glnn.sequences.masks import mask_array
 from glnn.sequences.parts import Parts, parts_of
 from glnn.sequences.tokens import Tokens
 
+# Texts in a list that are as long as this on average are taken for sequences, unless they come back.
+_LONG_TEXT = 20
+
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
@@ -93,6 +96,8 @@ def encode_parts(parts: Parts, alphabet: Alphabet | None = None, mask: Any = Non
                 if parts.several
                 else "the data are empty: give at least one symbol"
             )
+    if alphabet is None:
+        _check_no_long_texts(parts)
     tokens = _concatenate(parts.tokens)
     known = alphabet if alphabet is not None else Alphabet(tokens.distinct(), tokens.kind)
     _check_size(known, explicit=alphabet is not None)
@@ -153,6 +158,21 @@ def _concatenate(parts: list[Tokens]) -> Tokens:
     if isinstance(first.values, np.ndarray):
         return Tokens(np.concatenate([part.values for part in parts]), first.kind)
     return Tokens([token for part in parts for token in part.values], first.kind)
+
+
+def _check_no_long_texts(parts: Parts) -> None:
+    """Refuse a plain list of long texts that are nearly all different: as symbols there is nothing to learn in them."""
+    if parts.several or parts.tokens[0].kind != "tokens" or parts.tokens[0].symbol_type is not str:
+        return
+    texts: list[Any] = parts.tokens[0].as_list()
+    length, distinct = sum(map(len, texts)) / len(texts), len(set(texts))
+    if len(texts) > 1 and length >= _LONG_TEXT and distinct >= 0.9 * len(texts):
+        raise InputError(
+            f"the data are a list of {len(texts)} texts, {distinct} of them different, {length:.0f} characters long on "
+            f"average: as one sequence of {len(texts)} symbols there is nothing to learn in them. For {len(texts)} "
+            "sequences of characters write glnn.Sequences([...]); for words, [text.split() for text in texts]; if each "
+            "text is one symbol, name them all with alphabet="
+        )
 
 
 def _check_size(alphabet: Alphabet, explicit: bool) -> None:

@@ -10,6 +10,10 @@ class InputError(ValueError):
     """Data, a mask, a file or an option that cannot be used as given."""
 
 
+class UnknownSymbolWarning(UserWarning):
+    """A prefix holds a symbol that the model has never met: what it predicts after it knows nothing of it."""
+
+
 def one_line(value: object, most: int = 100) -> str:
     """What was given, for a message of one line."""
     text = " ".join(repr(value).split())

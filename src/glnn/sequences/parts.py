@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from glnn.sequences.errors import InputError
-from glnn.sequences.tokens import Kind, Sequences, Tokens, is_several, tokens_of
+from glnn.sequences.foreign import unwrapped
+from glnn.sequences.several import Sequences
+from glnn.sequences.tokens import Kind, Tokens, is_several, tokens_of
 
 
 class Parts(NamedTuple):
@@ -23,6 +25,7 @@ class Parts(NamedTuple):
 
 def parts_of(data: Any, kind: Kind | None = None) -> Parts:
     """One or several sequences of any accepted kind; `kind` says how a text is cut when the alphabet is of words."""
+    data = unwrapped(data)
     if not is_several(data):
         return Parts([tokens_of(data, kind)], False, None)
     if not len(data):

@@ -7,6 +7,7 @@ read with it, and each text is looked up once: what was read can be given wherev
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -15,8 +16,9 @@ import numpy as np
 
 from glnn.sequences.alphabet import Alphabet
 from glnn.sequences.encoded import Encoded, encode_parts, offsets
-from glnn.sequences.errors import InputError
+from glnn.sequences.errors import InputError, UnknownSymbolWarning
 from glnn.sequences.masks import mask_array, mask_with_ends
+from glnn.sequences.nearest import nearest_of, nearest_symbols
 from glnn.sequences.parts import parts_of
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, Special, base_of, code_of, escaped_bits
 from glnn.sequences.tokens import Tokens
@@ -141,8 +143,17 @@ class Reader:
     def prefixes(self, data: Any) -> list[np.ndarray]:
         """The codes of the beginnings of one or several sequences."""
         own = _own_codes(data, base_of(self.alphabet))
+        codes = self._with_escapes(own)
         self._escaped_bits(own)  # refuses what no escape can stand for
-        return np.split(self._with_escapes(own), own.starts[1:-1])
+        if own.outside:
+            symbol = own.outside[0]
+            warnings.warn(
+                f"the prefix holds {symbol!r}, which the model does not know{nearest_of(symbol, self.alphabet)}; the "
+                "prediction is made as if it had not been there",
+                UnknownSymbolWarning,
+                stacklevel=3,
+            )
+        return np.split(codes, own.starts[1:-1])
 
     def _completed(self, own: OwnCodes, mask: Any) -> Reading:
         """The codes with escapes and ends in their places."""
@@ -190,9 +201,10 @@ class Reader:
 
 def unknown_symbol(symbol: Any, where: str, alphabet: Alphabet) -> InputError:
     """The error for a symbol that a model has no code for."""
-    base = base_of(alphabet)
+    base, near = base_of(alphabet), nearest_symbols(symbol, alphabet)
+    known = f"the nearest are {', '.join(map(repr, near))}" if near else base.summary()
     return InputError(
-        f"symbol {symbol!r} at {where} is not in the alphabet of {len(base)} symbols ({base.summary()}): "
+        f"symbol {symbol!r} at {where} is not in the alphabet of {len(base)} symbols ({known}): "
         "train with alphabet= naming every symbol that can occur, or with unknown='escape'"
     )
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from glnn.sequences.alphabet import Alphabet
-from glnn.sequences.errors import InputError
+from glnn.sequences.errors import InputError, one_line
 from glnn.sequences.token_json import token_from_json, token_to_json
 from glnn.sequences.tokens import Tokens
 
@@ -79,7 +79,10 @@ def escaped_bits(token: Any, alphabet: Alphabet) -> float:
     if values is None:
         return 8.0 * (len(spell(token)) + 1)
     if alphabet.kind == "characters" and len(token) != 1:
-        raise InputError(f"the token {token!r} is not one character, as the symbols of the alphabet are")
+        raise InputError(
+            f"the token {one_line(token)} is not one character, as the symbols of the alphabet are; "
+            "several texts are glnn.Sequences([...])"
+        )
     if alphabet.kind == "bytes" and not 0 <= token < 256:
         raise InputError(f"the token {token!r} is no byte, as the symbols of the alphabet are")
     return math.log2(values)

@@ -13,14 +13,16 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from glnn.sequences.errors import InputError, one_line
+from glnn.sequences.errors import InputError
+from glnn.sequences.foreign import is_row
+from glnn.sequences.several import Sequences
 
 Kind = Literal["characters", "bytes", "integers", "words", "lines", "tokens"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 ACCEPTED = (
-    "one sequence is a str, bytes, an array of integers or a list of hashable tokens; "
-    "several are a list of lists or of arrays, or glnn.Sequences([...])"
+    "one sequence is a str, bytes, an array of integers or a list of hashable tokens; several are a list of lists or "
+    "of arrays, glnn.Sequences([...]), a series of lists, or a frame with columns for case and activity"
 )
 
 
@@ -30,39 +32,6 @@ class Words(list[str]):
 
 class Lines(list[str]):
     """One sequence whose tokens are the lines of a text, without their line ends."""
-
-
-class Sequences:
-    """Several sequences, each of any kind: `Sequences(["abba", "ab"])` is two texts, not two tokens.
-
-    `names`, when given, says what each sequence is (the case of an event log).
-    """
-
-    def __init__(self, items: Iterable[Any], names: Iterable[str] | None = None) -> None:
-        if isinstance(items, str | bytes):
-            raise InputError(
-                f"Sequences was given one {type(items).__name__}: give a list of sequences, Sequences([...])"
-            )
-        try:
-            self.items: tuple[Any, ...] = tuple(items)
-            self.names: tuple[str, ...] | None = None if names is None else tuple(names)
-        except TypeError:
-            named = "" if names is None else f" with names {one_line(names)}"
-            raise InputError(f"Sequences was given {one_line(items)}{named}: give lists") from None
-        if self.names is not None and len(self.names) != len(self.items):
-            raise InputError(f"Sequences was given {len(self.items)} sequences and {len(self.names)} names")
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.items)
-
-    def __getitem__(self, which: int) -> Any:
-        return self.items[which]
-
-    def __repr__(self) -> str:
-        return f"Sequences of {len(self.items)}"
 
 
 @dataclass(frozen=True)
@@ -118,12 +87,15 @@ def in_stable_order(symbols: Iterable[Hashable]) -> list[Hashable]:
 
 
 def is_several(data: Any) -> bool:
-    """Whether the data are several sequences: a `Sequences`, or a list of lists or arrays."""
+    """Whether the data are several sequences: a `Sequences`, a list of lists or arrays, or a tuple of tuples."""
     if isinstance(data, Sequences):
         return True
     if not isinstance(data, list | tuple) or not data:
         return False
-    inner = [isinstance(item, list) or (isinstance(item, np.ndarray) and item.ndim > 0) for item in data]
+    if isinstance(data, tuple) and all(isinstance(item, tuple) for item in data):
+        return True
+    # A tuple in a list is a token.
+    inner = [is_row(item) and not isinstance(item, tuple) for item in data]
     if any(inner) and not all(inner):
         odd = inner.index(not inner[0])
         raise InputError(

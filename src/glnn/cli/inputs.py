@@ -1,0 +1,88 @@
+"""Files as the commands read them, and what is said about it: the file, what it was taken for, how much is in it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from glnn.sequences import Alphabet, ReadOptions
+
+
+@dataclass(frozen=True)
+class Data:
+    """What was read from a file."""
+
+    content: Any
+    """One text, bytes, words or lines; or several sequences."""
+    mask: np.ndarray | None
+    names: tuple[str, ...] | None
+    """What the sequences are called: the cases of an event log."""
+    path: Path
+    options: ReadOptions | None = None
+    """How the file was read, with everything that was found out."""
+
+
+def read(path: Path, options: ReadOptions, mask_path: Path | None = None, quiet: bool = True) -> Data:
+    """Read a file, and say what it was taken for; the mask is that of `mask_path`, or of what follows a symbol."""
+    from glnn.cli.printing import tell
+    from glnn.sequences import InputError, mask_after, read_mask
+    from glnn.sequences.formats import Source, read_with
+
+    found = read_with(Source(path), options)
+    if not quiet:
+        note = f" ({found.note})" if found.note else ""
+        tell(f"{found.source}: {found.title}, {found.summary()}{note}")
+    assert found.options is not None
+    content = found[0] if found.options.format == "text" else found
+    mask = None
+    if mask_path is not None:
+        if options.predict_after:
+            raise InputError("--mask and --predict-after were both given: one of them says what is to be predicted")
+        mask = read_mask(mask_path)
+    elif options.predict_after:
+        mask = mask_after(content, options.predict_after)
+    return Data(content, mask, found.names, path, found.options)
+
+
+def sha256(path: Path) -> str:
+    """The checksum of a file, as `sha256sum` prints it."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def prefix_of(texts: list[str] | None, alphabet: Alphabet) -> Any:
+    """A prefix as the model reads it: events one by one, anything else as one text; every symbol must be known."""
+    from glnn.sequences import InputError
+    from glnn.sequences.nearest import nearest_of
+    from glnn.sequences.parts import parts_of
+
+    if not texts:
+        return None
+    prefix: Any
+    if alphabet.kind in ("tokens", "integers"):
+        prefix = [_as_symbol(text, alphabet) for text in texts]
+    elif len(texts) > 1:
+        raise InputError(f"--prefix was given {len(texts)} times: a model of {alphabet.kind} takes one text")
+    else:
+        prefix = texts[0].encode() if alphabet.kind == "bytes" else texts[0]
+    (tokens,) = parts_of(prefix, alphabet.kind).tokens
+    unknown = alphabet.lookup(tokens) < 0
+    if unknown.any():
+        symbol = tokens.symbol(int(unknown.argmax()))
+        raise InputError(f"--prefix holds {symbol!r}, which the model does not know{nearest_of(symbol, alphabet)}")
+    return prefix
+
+
+def _as_symbol(text: str, alphabet: Alphabet) -> Any:
+    """Symbols that are numbers are written as numbers."""
+    if isinstance(alphabet.symbols[0], int):
+        try:
+            return int(text)
+        except ValueError:
+            return text
+    return text

@@ -1,0 +1,82 @@
+"""ABC tunes: a sequence a tune, of notes, rests, bar lines and ornaments as they are written; the title is its name.
+
+A note keeps its accidental, octave and length (`^c'3/2`), so a symbol is what a player would call one. Spaces only join
+beams and are left out, and so are words, comments and the fields of the header.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from glnn.sequences.errors import InputError
+from glnn.sequences.formats.options import ReadOptions
+from glnn.sequences.formats.source import Source
+from glnn.sequences.several import Sequences
+
+_FIELD = re.compile(r"[A-Za-z+]:")
+_START = re.compile(r"X:\s*\d+")
+_PITCH = r"(?:\^\^|\^|__|_|=)?[A-Ga-g][,']*"
+_LENGTH = r"\d*(?:/+\d*)?"
+_SYMBOL = re.compile(
+    rf"""
+      "[^"]*" | ![^!\s]*! | \+[^+\s]*\+          # chord names, ornaments
+    | \[[A-Za-z]:[^\]]*\]                        # a field inside the music
+    | :*\|[\]|:\[]*:* | :+ | \[\d | \[\|           # bar lines, repeats, endings
+    | \[(?:{_PITCH}{_LENGTH}|[xz]{_LENGTH})+\]{_LENGTH} # chords
+    | \{{[^}}]*\}}                               # grace notes
+    | \(\d(?::\d?)*                              # triplets and their like
+    | {_PITCH}{_LENGTH} | [zxZ]{_LENGTH}         # notes and rests
+    | >+ | <+ | \S
+    """,
+    re.VERBOSE,
+)
+
+
+class Abc:
+    """Tunes in ABC notation."""
+
+    name = "abc"
+    title = "ABC tunes"
+
+    def recognises(self, source: Source, options: ReadOptions) -> bool:
+        """By the field that begins a tune and the one that ends its header."""
+        lines = source.first_lines
+        return any(_START.match(line) for line in lines) and any(line.startswith("K:") for line in lines)
+
+    def read(self, source: Source, options: ReadOptions) -> Sequences:
+        """The music of every tune."""
+        cut = options.tokens if options.tokens in ("chars", "words") else "notes"
+        items: list[Any] = []
+        names: list[str] = []
+        music: list[str] = []
+        title, inside = "", False
+
+        def close() -> None:
+            if music:
+                items.append("".join(music) if cut == "chars" else list(music))
+                names.append(title or f"tune {len(items)}")
+            music.clear()
+
+        for _, raw in source.lines():
+            line = raw.split("%", 1)[0].strip()
+            if _START.match(line):
+                close()
+                title, inside = "", False
+            elif line.startswith("T:") and not title:
+                title = line[2:].strip()
+            elif line.startswith("K:"):
+                inside = True
+            elif inside and line and not _FIELD.match(line):
+                body = line.rstrip("\\")
+                music.extend(body if cut == "chars" else body.split() if cut == "words" else _SYMBOL.findall(body))
+        close()
+        if not items:
+            raise InputError(f"{source.title} holds no tune: a tune begins with X: and its music follows K:")
+        return Sequences(
+            items,
+            names,
+            source=source.title,
+            title=f"ABC tunes, as {'characters' if cut == 'chars' else cut}",
+            options=options.found(format=self.name),
+        )

@@ -1,0 +1,69 @@
+"""One sequence a line: of characters, words, or numbers with spaces, commas or tabs between them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from glnn.sequences.errors import InputError, one_line
+from glnn.sequences.formats.options import NUMBERS, ReadOptions
+from glnn.sequences.formats.source import Source
+from glnn.sequences.several import Sequences
+from glnn.sequences.tokens import Words
+
+_NUMBERS = re.compile(r"\s*-?(0|[1-9]\d{0,8})([\s,;]+-?(0|[1-9]\d{0,8}))*[\s,;]*")
+_BETWEEN = re.compile(r"[\s,;]+")
+_TITLES = {"chars": "characters", "words": "words", NUMBERS: "numbers"}
+
+
+class SequenceALine:
+    """Several sequences, a line each; empty lines are left out."""
+
+    name = "lines"
+    title = "one sequence a line"
+
+    def recognises(self, source: Source, options: ReadOptions) -> bool:
+        """Only numbers are recognised: lines of letters may as well be one text."""
+        if options.tokens == NUMBERS:
+            return True
+        lines = [line for line in source.first_lines if line.strip()]
+        if not lines or not all(_NUMBERS.fullmatch(line) for line in lines):
+            return False
+        return any(len(_BETWEEN.split(line.strip())) > 1 for line in lines)
+
+    def read(self, source: Source, options: ReadOptions) -> Sequences:
+        """The lines of the file."""
+        cut = options.tokens or (NUMBERS if self.recognises(source, options) else "chars")
+        if cut not in _TITLES:
+            raise InputError(f"a line is a sequence of chars, words or numbers, not of {cut}: give another --tokens")
+        items, names, empty = [], [], 0
+        for number, line in source.lines():
+            if line.strip():
+                items.append(_cut(line, cut, number, source))
+                names.append(f"line {number}")
+            else:
+                empty += 1
+        if not items:
+            raise InputError(f"{source.title} is empty: there is nothing to read")
+        return Sequences(
+            items,
+            names,
+            source=source.title,
+            title=f"one sequence of {_TITLES[cut]} a line",
+            note=f"{empty:,} empty lines left out" if empty else "",
+            options=options.found(format=self.name, tokens=cut),
+        )
+
+
+def _cut(line: str, cut: str, number: int, source: Source) -> Any:
+    if cut == "chars":
+        return line
+    if cut == "words":
+        return Words(line.split())
+    try:
+        return [int(part) for part in _BETWEEN.split(line.strip(" \t,;"))]
+    except ValueError:
+        raise InputError(
+            f"line {number} of {source.title} holds {one_line(line, 40)}, which is not a row of whole numbers: "
+            "choose tokens='words' (--tokens words), or cut real values into classes"
+        ) from None

@@ -1,0 +1,139 @@
+"""Event logs as tables: CSV with any delimiter, one event a line, the first line names the columns."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from glnn.sequences.errors import InputError
+from glnn.sequences.formats.columns import NO_TIME, Columns, find_columns, looks_named
+from glnn.sequences.formats.events import Events
+from glnn.sequences.formats.options import ReadOptions
+from glnn.sequences.formats.source import Source
+from glnn.sequences.several import Sequences
+
+_DELIMITERS = ",;\t|"
+_LOOKED_AT = 2000
+_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+class Table:
+    """CSV and its relatives."""
+
+    name = "csv"
+    title = "event log"
+
+    def recognises(self, source: Source, options: ReadOptions) -> bool:
+        """By its name, or by a header that names a case and an activity."""
+        if options.names_columns or source.suffix in (".csv", ".tsv"):
+            return True
+        delimiter = _delimiter(source) if source.first_lines else None
+        if delimiter is None:
+            return False
+        header = next(csv.reader(source.first_lines, delimiter=delimiter), [])
+        return looks_named(header)
+
+    def read(self, source: Source, options: ReadOptions) -> Sequences:
+        """One sequence of activities a case."""
+        delimiter = self._between(source, options)
+        rows = _rows(source, delimiter)
+        _, header = next(rows, (0, None))
+        if header is None:
+            raise InputError(f"the event log {source.title} is empty: its first line names the columns")
+        first = list(islice(rows, _LOOKED_AT))
+        columns = find_columns(header, [row for _, row in first], options, source.title)
+        events = Events(columns, options.empty, source.title)
+        places = [None if name is None else header.index(name) for name in columns[:3]]
+        for number, row in _chained(first, rows):
+            where = f"line {number} of {source.title}"
+            if len(row) != len(header):
+                raise InputError(f"{where} has {len(row)} fields, the header {len(header)}: they must agree")
+            case, activity, time = (None if place is None else row[place] for place in places)
+            assert case is not None
+            events.add(where, case, activity, time)
+        found = options.found(format=self.name, delimiter=delimiter, **chosen(columns))
+        return events.sequences(
+            source=source.title, title=f"an event log with {_NAMES.get(delimiter, repr(delimiter))} between the fields",
+            note=describe(columns), options=found,
+        )  # fmt: skip
+
+    def _between(self, source: Source, options: ReadOptions) -> str:
+        """The delimiter that was given, unless it cuts nothing and another one does."""
+        found = _delimiter(source)
+        if options.delimiter is None:
+            return found or ("\t" if source.suffix == ".tsv" else ",")
+        header = source.first_lines[0] if source.first_lines else ""
+        return found if found is not None and options.delimiter not in header else options.delimiter
+
+
+def read_event_log(
+    path: str | Path,
+    case: str,
+    activity: str,
+    time: str | None = None,
+    time_format: str | None = None,
+    delimiter: str | None = None,
+    empty: str = "error",
+) -> Sequences:
+    """The activities of each case as one sequence; `names` of the result are the cases.
+
+    `time` names a column of numbers or ISO 8601 dates (or dates of `time_format`, as in `strptime`); without it events
+    keep the order of the file. The delimiter is found when it is not given.
+    """
+    options = ReadOptions(
+        format="csv", case=case, activity=activity, time=time or NO_TIME, time_format=time_format,
+        delimiter=delimiter, empty=empty,
+    )  # fmt: skip
+    return Table().read(Source(path), options)
+
+
+def describe(columns: Columns) -> str:
+    """Which columns were taken for what."""
+    order = f"in the order of {columns.time!r}" if columns.time else "in the order of the file"
+    note = f"; {columns.note}" if columns.note else ""
+    return f"case {columns.case!r}, activity {columns.activity!r}, {order}{note}"
+
+
+def chosen(columns: Columns) -> dict[str, str | None]:
+    """The columns as options, for files that are read later."""
+    return {
+        "case": columns.case,
+        "activity": columns.activity,
+        "time": NO_TIME if columns.time is None else columns.time,
+        "time_format": columns.time_format,
+    }
+
+
+def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not empty, with the number of the line they end on."""
+    table = csv.reader((line for _, line in source.lines(ends=True)), delimiter=delimiter)
+    try:
+        for row in table:
+            if row:
+                yield table.line_num, row
+    except csv.Error as error:
+        raise InputError(f"line {table.line_num} of {source.title} is no CSV ({error})") from None
+
+
+def _chained(first: list[Any], rest: Iterator[Any]) -> Iterator[Any]:
+    yield from first
+    yield from rest
+
+
+def _delimiter(source: Source) -> str | None:
+    """The character that cuts the first lines into the most fields, as many in each."""
+    best, most = None, (0.0, 1)
+    for delimiter in _DELIMITERS:
+        try:
+            rows = [row for row in csv.reader(source.first_lines[:50], delimiter=delimiter) if row]
+        except csv.Error:
+            continue
+        if not rows or len(rows[0]) < 2:
+            continue
+        agreeing = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
+        if (agreeing, len(rows[0])) > most:
+            best, most = delimiter, (agreeing, len(rows[0]))
+    return best if most[0] >= 0.8 else None
