@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,11 +32,16 @@ def test_the_examples_of_the_page_on_sequences(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "program.exe").write_bytes(b"\x7f\x00")
     (tmp_path / "mask.txt").write_text("0 1\n")
     (tmp_path / "log.csv").write_text("order,step,at\n1,pay,2\n1,order,1\n")
+    (tmp_path / "orders.csv").write_text("order,step,at\n1,pay,2\n1,order,1\n2,pay,1\n")
+    (tmp_path / "genes.fasta.gz").write_bytes(gzip.compress(b">a\nACGT\n"))
+    (tmp_path / "names.txt").write_text("anna\nbob\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"some text")))
     monkeypatch.chdir(tmp_path)
     found = examples("docs/sequences.md")
-    assert len(found) == 4
+    assert len(found) == 5
     names: dict = {}
     for example in found:
         exec(compile(example, "docs/sequences.md", "exec"), names)
     assert names["data"].codes[:5].tolist() == [0, 1, 4, 0, 2]
+    assert names["log"].names == ("1", "2") and "case 'order'" in names["log"].note
     assert names["valid"].alphabet is names["data"].alphabet
