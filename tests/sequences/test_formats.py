@@ -130,8 +130,11 @@ def test_lines_that_may_be_sequences_are_said(tmp_path: Path) -> None:
     assert glnn.read(written(tmp_path, "x", "word word\n" * 30)).note == ""
 
 
-def test_bytes_that_are_no_text_are_one_sequence_of_bytes(tmp_path: Path) -> None:
-    data = glnn.read(written(tmp_path, "x", b"\x00\xff\x01"))
+def test_bytes_are_asked_for(tmp_path: Path) -> None:
+    path = written(tmp_path, "x", b"\x00\xff\x01")
+    with pytest.raises(InputError, match=r"not UTF-8.*--tokens bytes"):
+        glnn.read(path)
+    data = glnn.read(path, tokens="bytes")
     assert data.title == "one sequence of bytes" and bytes(data[0]) == b"\x00\xff\x01"
 
 

@@ -74,7 +74,7 @@ def compare(
     if valid_mask is not None and valid is None:
         raise InputError("--valid-mask was given without --valid")
     asked = ReadOptions(format, tokens, case, activity, time, time_format, delimiter, empty, predict_after)
-    train = read(file, asked, mask, json)
+    train = read(file, asked, mask)
     assert train.options is not None
     held = read(valid, train.options, valid_mask) if valid is not None else None
     train, held = (train, held) if held is not None else _last_tenth(train)
@@ -83,6 +83,7 @@ def compare(
     common = {"budget": budget, "random_state": seed, "unknown": "escape", "verbose": 0, "n_jobs": 1}
     given = {name: value for name, value in given.items() if value is not None}
     symbols = _symbols(held)
+    tell(train.said, json)
     out = console(json)
     out.print(
         f"{train.path.name}: bits for {symbols:,} symbols that no model was trained on; {budget} of CPU for each\n"

@@ -52,6 +52,7 @@ def run_training(
 
             def begun() -> None:
                 compiling.close()
+                line.display.say(data.said)
                 line.display.say(_opening(recording))
 
             recording = Recording(folder, config, budget, line, checkpoint, begun)
@@ -83,6 +84,7 @@ def _fit_other(
         if not begun:
             begun = True
             compiling.close()
+            line.display.say(data.said)
             folder.clear()
             folder.write_config(config)
         if hasattr(at, "step"):

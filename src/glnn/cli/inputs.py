@@ -25,18 +25,16 @@ class Data:
     path: Path
     options: ReadOptions | None = None
     """How the file was read, with everything that was found out."""
+    said: str = ""
+    """What the file was taken for, to be told once it is clear that it can be used."""
 
 
-def read(path: Path, options: ReadOptions, mask_path: Path | None = None, quiet: bool = True) -> Data:
-    """Read a file, and say what it was taken for; the mask is that of `mask_path`, or of what follows a symbol."""
-    from glnn.cli.printing import tell
+def read(path: Path, options: ReadOptions, mask_path: Path | None = None) -> Data:
+    """Read a file; the mask is that of `mask_path`, or of what follows a symbol."""
     from glnn.sequences import InputError, mask_after, read_mask
     from glnn.sequences.formats import Source, read_with
 
     found = read_with(Source(path), options)
-    if not quiet:
-        note = f" ({found.note})" if found.note else ""
-        tell(f"{found.source}: {found.title}, {found.summary()}{note}")
     assert found.options is not None
     content = found[0] if found.options.format == "text" else found
     mask = None
@@ -46,7 +44,9 @@ def read(path: Path, options: ReadOptions, mask_path: Path | None = None, quiet:
         mask = read_mask(mask_path)
     elif options.predict_after:
         mask = mask_after(content, options.predict_after)
-    return Data(content, mask, found.names, path, found.options)
+    note = f" ({found.note})" if found.note else ""
+    said = f"{found.source}: {found.title}, {found.summary()}{note}"
+    return Data(content, mask, found.names, path, found.options, said)
 
 
 def sha256(path: Path) -> str:

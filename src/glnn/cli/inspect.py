@@ -38,7 +38,7 @@ def inspect(
     """
     from glnn.cli.heat_map import png
     from glnn.cli.inputs import read
-    from glnn.cli.printing import print_json, working
+    from glnn.cli.printing import print_json, tell, working
     from glnn.cli.run_folder import open_model
     from glnn.cli.whole_file import check_free
     from glnn.sequences import InputError
@@ -52,7 +52,7 @@ def inspect(
     model, reading = open_model(run)
     if not hasattr(model, "units_"):
         raise InputError(f"a {type(model).__name__} has no units to look at: train another model")
-    data = read(file, reading, quiet=json)
+    data = read(file, reading)
     shown = part_of(data.content, begin, length)
     with working(f"looking inside {run}", json):
         trace: Trace = model.trace(shown)
@@ -60,6 +60,7 @@ def inspect(
             write_whole(target, png(trace.activities, trace.starts))
         else:
             _write_page(model, shown, file.name, target)
+    tell(data.said, json)
     if json:
         print_json(
             {

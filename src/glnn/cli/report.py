@@ -35,7 +35,7 @@ def report(
       glnn report tunes --data other.txt --out other.html
     """
     from glnn.cli.inputs import read
-    from glnn.cli.printing import print_json, working
+    from glnn.cli.printing import print_json, tell, working
     from glnn.cli.run_folder import RunFolder, open_model
     from glnn.cli.whole_file import check_free
     from glnn.report import from_model, write_page
@@ -48,7 +48,7 @@ def report(
     shown: Data | None = None
     counts: dict[str, int | None] = {}
     if data is not None:
-        shown = read(data, reading, quiet=json)
+        shown = read(data, reading)
     elif is_run:
         config = RunFolder(run).config()
         shown = config.data("valid") or config.data("data")
@@ -66,6 +66,7 @@ def report(
             validation_symbols=counts.get("validation"),
         )
         write_page(page, target)
+    tell(shown.said, json)
     facts: dict[str, Any] = {"out": str(target), "bytes": target.stat().st_size, "data": str(shown.path)}
     if json:
         print_json(facts)

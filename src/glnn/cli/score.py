@@ -40,7 +40,7 @@ def score(
       glnn score tunes other.txt --per-symbol > bits.tsv
     """
     from glnn.cli.inputs import read
-    from glnn.cli.printing import console, data_table, print_facts, print_json, working
+    from glnn.cli.printing import console, data_table, print_facts, print_json, tell, working
     from glnn.cli.run_folder import open_model
     from glnn.cli.symbol_bits import scored
     from glnn.sequences import InputError
@@ -52,9 +52,10 @@ def score(
     reading = as_in(reading, format=format, case=case, activity=activity, time=time, predict_after=predict_after)
     if mask is not None:
         reading = replace(reading, predict_after=None)
-    data = read(file, reading, mask, quiet=json or per_symbol)
+    data = read(file, reading, mask)
     with working(f"scoring {file}", json):
         found = scored(model, data)
+    tell(data.said, json or per_symbol)
     cases = None if data.names is None else _ranked(found, data.names, by)
     if json:
         print_json(_document(found, str(file), cases, per_symbol))

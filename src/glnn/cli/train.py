@@ -86,7 +86,7 @@ def train(
     given = {name: value for name, value in given.items() if value is not None}
     common = {"budget": budget, "random_state": seed, "n_jobs": threads, "unknown": unknown, "verbose": 0}
     chosen = estimator(model, given, common)
-    data = read(file, asked, mask, quiet or json)
+    data = read(file, asked, mask)
     assert data.options is not None
     held = None if valid is None else read(valid, data.options, valid_mask)
     files = {"data": file, "valid": valid, "data_mask": mask, "valid_mask": valid_mask}

@@ -1,4 +1,7 @@
-"""Plain text: one sequence, cut into characters, bytes, words or lines; and any file as bytes."""
+"""Plain text: one sequence, cut into characters, bytes, words or lines.
+
+What is no UTF-8 text is told with its place: bytes are asked for, since they are rarely what was meant.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ class Text:
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
         """The whole file as one sequence."""
-        cut = options.tokens or ("chars" if source.is_text else "bytes")
+        cut = options.tokens or "chars"
         if cut == NUMBERS:
             raise InputError("tokens is 'numbers', which is for one sequence a line: give format='lines' too")
         content = _unpacked(source, cut) if source.is_packed else read_file(source.path, cut)  # type: ignore[arg-type]
