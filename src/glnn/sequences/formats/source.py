@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import shutil
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from glnn.sequences.errors import InputError
 _HEAD = 1 << 16
 # What a packed file of no size may hold; the rest in proportion to its size.
 _MOST_UNPACKED = 1 << 26
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 STANDARD_INPUT = "-"
@@ -83,7 +85,7 @@ class Source:
         """The first whole lines, without their ends; none where this is no text."""
         if not self.is_text:
             return []
-        text = self.head.decode("utf-8", "replace").replace("\r\n", "\n")
+        text = self.head.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
         lines = text.split("\n")
         # The last one is whole only where everything was looked at.
         return lines[:-1] if len(self.head) >= _HEAD or lines[-1] == "" else lines
@@ -91,7 +93,7 @@ class Source:
     def lines(self, ends: bool = False) -> Iterator[tuple[int, str]]:
         """Every line with its number, counted from 1, with or without the end of the line."""
         with self.open() as file:
-            for number, raw in enumerate(file, start=1):
+            for number, raw in enumerate(_lines(file), start=1):
                 if number == 1:
                     raw = raw.removeprefix(_BYTE_ORDER_MARK)
                 try:
@@ -102,6 +104,15 @@ class Source:
                         "or read it with tokens='bytes' (--tokens bytes)"
                     ) from None
                 yield number, line if ends else line.rstrip("\r\n")
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Lines with their ends, among which a carriage return alone counts too."""
+    for raw in file:
+        if b"\r" in raw[:-2] or raw.endswith(b"\r"):
+            yield from _LINE.findall(raw)
+        else:
+            yield raw
 
 
 class _Unpacked(io.RawIOBase):
