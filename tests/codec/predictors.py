@@ -13,14 +13,29 @@ from glnn.contexts.tree import ContextTreeSettings, fit_context_tree
 from glnn.models import GLNN, GNN, LSTM, RNN, Params
 from glnn.network import random_graph
 from glnn.predictors import Predictor, StepwisePredictor
+from glnn.predictors.calibration import EntropyWeights
 from glnn.predictors.escape import WithEscape
+from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
 from glnn.predictors.uniform import Smoothed
 from glnn.sequences import Alphabet, encode
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, Special
 
 LETTERS = "abcdefg \n"
-KINDS = ("glnn", "gnn", "rnn", "rnn-logistic", "lstm", "hmm", "hmm-sparse", "tree", "tree-frozen", "stepwise")
+KINDS = (
+    "glnn",
+    "gnn",
+    "rnn",
+    "rnn-logistic",
+    "lstm",
+    "hmm",
+    "hmm-sparse",
+    "tree",
+    "tree-frozen",
+    "stepwise",
+    "members",
+    "calibrated-lstm",
+)
 
 _NETWORKS: dict[str, tuple[Any, str]] = {
     "glnn": (GLNN, "tanh"),
@@ -44,6 +59,11 @@ def predictor(
 
 
 def _plain(kind: str, alphabet: Alphabet, generator: np.random.Generator) -> Predictor:
+    if kind in ("members", "calibrated-lstm"):
+        kinds = ("glnn", "glnn", "glnn") if kind == "members" else ("lstm",)
+        weights = 1.0 / len(kinds) + 0.2 * generator.normal(size=(4, len(kinds)))
+        networks = [_plain(name, alphabet, generator) for name in kinds]
+        return Smoothed(Members(networks, EntropyWeights(np.array([0.1, 0.5, 0.9, 1.5]), weights)), 1e-3)
     if kind in _NETWORKS:
         build, activation = _NETWORKS[kind]
         model = build(random_graph(6, 3, generator), len(alphabet), activation=activation)

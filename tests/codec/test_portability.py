@@ -15,7 +15,7 @@ import numpy as np
 from glnn.codec import compress, decompress
 from tests.codec.predictors import LETTERS, predictor
 
-KINDS = ("glnn", "rnn-logistic", "lstm", "hmm", "hmm-sparse", "tree")
+KINDS = ("glnn", "rnn-logistic", "lstm", "hmm", "hmm-sparse", "tree", "members", "calibrated-lstm")
 TEXT = "".join(np.random.default_rng(11).choice(list(LETTERS), 4000)) + "Z" + "abc de\n" * 50
 
 
@@ -49,7 +49,7 @@ def other_process(here: Path, there: Path, cache: Path) -> None:
         "NUMBA_CPU_NAME": "generic",
         "NUMBA_CPU_FEATURES": "",
         "NUMBA_CACHE_DIR": str(cache),
-        "PYTHONPATH": str(root),
+        "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")]),
     }
     done = subprocess.run(
         [sys.executable, "-c", code, str(here), str(there)], env=environment, capture_output=True, text=True, cwd=root

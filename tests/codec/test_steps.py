@@ -53,7 +53,7 @@ def test_outputs_are_the_softmax_bit_for_bit(units: int, activation: str, symbol
     params = random_params(model, generator, 3.0)
     steps: Any = model.stepper(params)
     V, a, p = steps.begin(), np.empty(units), np.empty(symbols)
-    group, leak, code, in_ptr, sources, tau, bias, w = steps._given
+    group, leak, code, in_ptr, sources, tau, bias, w = steps.given
     for x in generator.integers(0, symbols, 30):
         activities(V, code, a)
         outputs(a, w, 0.0, p)

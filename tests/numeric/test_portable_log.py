@@ -23,4 +23,4 @@ def test_log_is_exact_to_a_few_last_bits() -> None:
 def test_log_of_nothing_is_held() -> None:
     least = log(2.0**-1022)
     assert least == pytest.approx(-1022 * np.log(2.0), rel=1e-15)
-    assert log(0.0) == log(-1.0) == log(5e-324) == least
+    assert log(0.0) == log(-1.0) == log(5e-324) == log(float("nan")) == log(-float("nan")) == least

@@ -7,7 +7,7 @@ its index, no BLAS, no libm, no reassociation, no fused multiply-add. Training a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,10 @@ class Stepper(Protocol):
 
     portable: bool
     """Whether every machine computes the same bits."""
+    kind: str
+    """Which compiled step it takes; empty where it has none of its own."""
+    given: tuple[Any, ...]
+    """What its kernels are given after state and symbol, w last: several networks of a kind can step together."""
 
     def begin(self) -> np.ndarray:
         """The state at the start of a sequence."""
@@ -52,6 +56,8 @@ class ForwardStepper:
     """Steps of any model, through its forward pass: the same bits on one machine, not on every one, and slower."""
 
     portable = False
+    kind = ""
+    given: tuple[Any, ...] = ()
 
     def __init__(self, model: Model, params: Params) -> None:
         self._model, self._params = model, params

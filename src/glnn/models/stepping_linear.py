@@ -18,13 +18,14 @@ class LinearStepper:
     """Steps of the recurrence V_j ← leak · V_j + bias_jx + Σ_i τ_ij(x) s(V_i); the state is V."""
 
     portable = True
+    kind = "linear"
 
     def __init__(self, model: LinearRecurrence, params: Params) -> None:
         tau, bias = model.split(np.ascontiguousarray(params.theta, np.float64))
         self._V0 = np.array(params.V0, np.float64)
         self._activation = int(model.activation_code)
         self._w = np.ascontiguousarray(params.w, np.float64)
-        self._given = (
+        self.given = (
             np.asarray(model.group, np.int64),
             float(model.leak),
             self._activation,
@@ -47,15 +48,15 @@ class LinearStepper:
 
     def advance(self, state: np.ndarray, code: int) -> None:
         """V at the next position."""
-        advance_linear(state, code, *self._given)
+        advance_linear(state, code, *self.given)
 
     def run(self, state: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Rows of distributions along the codes."""
         rows = np.empty((len(codes), self._w.shape[1]))
-        run_linear(state, np.ascontiguousarray(codes, np.int32), *self._given, rows)
+        run_linear(state, np.ascontiguousarray(codes, np.int32), *self.given, rows)
         return rows
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> LoopSteps:
         """The same steps around the coder."""
-        given = (*self._given, added_to_each(share, self._w.shape[1]))
+        given = (*self.given, added_to_each(share, self._w.shape[1]))
         return LoopSteps(self.begin(), given, (encode_linear, decode_linear), escape)

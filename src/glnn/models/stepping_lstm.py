@@ -19,12 +19,13 @@ class LSTMStepper:
     """Steps of the LSTM; the state is (c, h)."""
 
     portable = True
+    kind = "lstm"
 
     def __init__(self, model: LSTM, params: Params) -> None:
         constants, edges, peepholes, inputs = model.split(np.ascontiguousarray(params.theta, np.float64))
         self._start = np.array(params.V0, np.float64)
         self._w = np.ascontiguousarray(params.w, np.float64)
-        self._given = (
+        self.given = (
             np.ascontiguousarray(model.graph.in_ptr, np.int64),
             np.ascontiguousarray(model.graph.sources, np.int64),
             np.ascontiguousarray(edges, np.float64),
@@ -32,6 +33,7 @@ class LSTMStepper:
             np.ascontiguousarray(peepholes, np.float64),
             float(model.scale),
             float(model.shift),
+            self._w,
         )
 
     def begin(self) -> np.ndarray:
@@ -46,15 +48,15 @@ class LSTMStepper:
 
     def advance(self, state: np.ndarray, code: int) -> None:
         """(c, h) at the next position."""
-        advance_lstm(state, code, *self._given)
+        advance_lstm(state, code, *self.given[:-1])
 
     def run(self, state: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Rows of distributions along the codes."""
         rows = np.empty((len(codes), self._w.shape[1]))
-        run_lstm(state, np.ascontiguousarray(codes, np.int32), *self._given, self._w, rows)
+        run_lstm(state, np.ascontiguousarray(codes, np.int32), *self.given, rows)
         return rows
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> LoopSteps:
         """The same steps around the coder."""
-        given = (*self._given, self._w, added_to_each(share, self._w.shape[1]))
+        given = (*self.given, added_to_each(share, self._w.shape[1]))
         return LoopSteps(self.begin(), given, (encode_lstm, decode_lstm), escape)

@@ -46,11 +46,13 @@ def exp(x: float) -> float:
 
 @kernel()
 def log(x: float) -> float:
-    """The natural logarithm, with x held above 2^-1022; the error is under 1e-15 of the value.
+    """The natural logarithm, with x (NaN too) held above 2^-1022; the error is under 1e-15 of the value.
 
     x = 2^k m with m in [√½, √2), and log m = 2 artanh s = 2 (s + s³/3 + s⁵/5 + …) with s = (m − 1) / (m + 1).
     """
-    bits = np.int64(np.float64(max(x, _SMALLEST)).view(np.int64))
+    # NaN has other bits on other processors.
+    x = x if x > _SMALLEST else _SMALLEST
+    bits = np.int64(np.float64(x).view(np.int64))
     k = (bits - _ROOT_HALF) >> np.int64(52)
     m = np.int64(bits - (k << np.int64(52))).view(np.float64)
     s = (m - 1.0) / (m + 1.0)

@@ -10,7 +10,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from glnn.coding.steps import Steps
 from glnn.predictors.calibration import EntropyWeights, mixed
+from glnn.predictors.members_coding import loops_together
+from glnn.predictors.network import NetworkPredictor
 from glnn.predictors.protocol import Predictor, State, move_to, place_of
 from glnn.sequences import Alphabet, Encoded
 
@@ -65,6 +68,14 @@ class Members:
     def begin(self) -> MembersState:
         """The state at the start of a sequence."""
         return MembersState([member.begin() for member in self.members], self.weights)
+
+    def coding_steps(self, escape: float | None, share: float = 0.0) -> Steps | None:
+        """Compiled loops for the coder, where the members are networks of one kind and size."""
+        # A share of the uniform distribution in a member would have to be mixed into its own p_k first.
+        networks = [member for member in self.members if isinstance(member, NetworkPredictor) and member.share == 0.0]
+        if len(networks) < len(self.members):
+            return None
+        return loops_together([network.stepper for network in networks], self.weights, escape, share)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""

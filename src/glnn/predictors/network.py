@@ -63,15 +63,15 @@ class NetworkPredictor:
             raise ValueError(f"the alphabet has {len(alphabet)} symbols, the network {model.alphabet_size}")
         self.model, self.params, self.alphabet, self.threads = model, params, alphabet, threads
         self.share = share
-        self._steps = model.stepper(params)
+        self.stepper = model.stepper(params)
 
     def begin(self) -> NetworkState:
         """The state at the start of a sequence."""
-        return NetworkState(self._steps, self._steps.begin(), self.share)
+        return NetworkState(self.stepper, self.stepper.begin(), self.share)
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> Steps | None:
         """Compiled loops for the coder, where the network has them."""
-        return self._steps.coding_steps(escape, both_shares(self.share, share))
+        return self.stepper.coding_steps(escape, both_shares(self.share, share))
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""

@@ -1,0 +1,217 @@
+"""Encode and decode with several networks as one: compiled loops around the step kernels of `models` and the mixing.
+
+All arrays have the members as their first axis, so networks of one kind and size go together; others take their states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from glnn.coding.loops import LoopSteps, added_to_each
+from glnn.coding.quantised import decode_symbol, encode_symbol
+from glnn.coding.range_coder import MARGIN, has_bytes, has_room
+from glnn.models.stepping import Stepper
+from glnn.models.stepping_kernels import activities, move, write
+from glnn.models.stepping_lstm_kernels import advance_lstm
+from glnn.numeric.kernel import kernel
+from glnn.predictors.calibration import EntropyWeights, mix, take_logs
+
+
+def loops_together(
+    steppers: Sequence[Stepper], weights: EntropyWeights, escape: float | None, share: float
+) -> LoopSteps | None:
+    """The coding steps of networks of one kind and size; None for others."""
+    loops = _LOOPS.get(steppers[0].kind)
+    if loops is None or any(stepper.kind != steppers[0].kind for stepper in steppers):
+        return None
+    given = []
+    for parts in zip(*(stepper.given for stepper in steppers), strict=True):
+        together = _together(parts)
+        if together is None:
+            return None
+        given.append(together)
+    added = added_to_each(share, given[-1].shape[2])
+    start = np.stack([stepper.begin() for stepper in steppers])
+    return LoopSteps(start, (*given, weights.nodes, weights.weights, added), loops, escape)
+
+
+def _together(parts: tuple[Any, ...]) -> Any:
+    """One array of all members' arrays, or the number that they share; None where they differ."""
+    if isinstance(parts[0], np.ndarray):
+        return np.stack(parts) if all(part.shape == parts[0].shape for part in parts) else None
+    return parts[0] if all(part == parts[0] for part in parts) else None
+
+
+@kernel()
+def _mixed(
+    a: np.ndarray,
+    w: np.ndarray,
+    nodes: np.ndarray,
+    weights: np.ndarray,
+    added: float,
+    logs: np.ndarray,
+    v: np.ndarray,
+    p: np.ndarray,
+) -> None:
+    """p from the activities a[k]; `added` times its sum comes to each, for the share of the uniform distribution."""
+    for k in range(a.shape[0]):
+        write(a[k], w[k], p)
+        take_logs(p, logs[k])
+    mix(logs, nodes, weights, v, p)
+    if added > 0.0:
+        total = 0.0
+        for y in range(p.size):
+            total += p[y]
+        for y in range(p.size):
+            p[y] += added * total
+
+
+@kernel()
+def encode_linear_members(
+    codes: np.ndarray,
+    V: np.ndarray,
+    group: np.ndarray,
+    leak: float,
+    activation: int,
+    in_ptr: np.ndarray,
+    sources: np.ndarray,
+    tau: np.ndarray,
+    bias: np.ndarray,
+    w: np.ndarray,
+    nodes: np.ndarray,
+    weights: np.ndarray,
+    added: float,
+    M: np.uint64,
+    coder: np.ndarray,
+    out: np.ndarray,
+) -> int:
+    """Encode symbols from the states V[k] on; gives how many `out` had room for."""
+    K, N = V.shape
+    A = w.shape[2]
+    a, logs, v, p, C = np.empty((K, N)), np.empty((K, A)), np.empty(K), np.empty(A), np.empty(A + 1)
+    for t in range(codes.size):
+        if not has_room(coder, out, MARGIN):
+            return t
+        for k in range(K):
+            activities(V[k], activation, a[k])
+        _mixed(a, w, nodes, weights, added, logs, v, p)
+        encode_symbol(codes[t], p, C, M, coder, out)
+        for k in range(K):
+            move(V[k], a[k], codes[t], group[k], leak, in_ptr[k], sources[k], tau[k], bias[k])
+    return codes.size
+
+
+@kernel()
+def decode_linear_members(
+    codes: np.ndarray,
+    end: int,
+    V: np.ndarray,
+    group: np.ndarray,
+    leak: float,
+    activation: int,
+    in_ptr: np.ndarray,
+    sources: np.ndarray,
+    tau: np.ndarray,
+    bias: np.ndarray,
+    w: np.ndarray,
+    nodes: np.ndarray,
+    weights: np.ndarray,
+    added: float,
+    M: np.uint64,
+    coder: np.ndarray,
+    source: np.ndarray,
+) -> int:
+    """Fill `codes` until `end`, an escape (the code A) or the end of `source`; gives how many."""
+    K, N = V.shape
+    A = w.shape[2]
+    a, logs, v, p, C = np.empty((K, N)), np.empty((K, A)), np.empty(K), np.empty(A), np.empty(A + 1)
+    for t in range(codes.size):
+        if not has_bytes(coder, source, MARGIN):
+            return t
+        for k in range(K):
+            activities(V[k], activation, a[k])
+        _mixed(a, w, nodes, weights, added, logs, v, p)
+        y = decode_symbol(p, C, M, coder, source)
+        codes[t] = y
+        if y in (end, A):
+            return t + 1
+        for k in range(K):
+            move(V[k], a[k], y, group[k], leak, in_ptr[k], sources[k], tau[k], bias[k])
+    return codes.size
+
+
+@kernel()
+def encode_lstm_members(
+    codes: np.ndarray,
+    state: np.ndarray,
+    in_ptr: np.ndarray,
+    sources: np.ndarray,
+    edges: np.ndarray,
+    bias: np.ndarray,
+    peepholes: np.ndarray,
+    scale: float,
+    shift: float,
+    w: np.ndarray,
+    nodes: np.ndarray,
+    weights: np.ndarray,
+    added: float,
+    M: np.uint64,
+    coder: np.ndarray,
+    out: np.ndarray,
+) -> int:
+    """`encode_linear_members` for LSTMs, whose states are (c, h)."""
+    K, A, N = state.shape[0], w.shape[2], state.shape[1] // 2
+    logs, v, p, C = np.empty((K, A)), np.empty(K), np.empty(A), np.empty(A + 1)
+    for t in range(codes.size):
+        if not has_room(coder, out, MARGIN):
+            return t
+        _mixed(state[:, N:], w, nodes, weights, added, logs, v, p)
+        encode_symbol(codes[t], p, C, M, coder, out)
+        for k in range(K):
+            advance_lstm(state[k], codes[t], in_ptr[k], sources[k], edges[k], bias[k], peepholes[k], scale, shift)
+    return codes.size
+
+
+@kernel()
+def decode_lstm_members(
+    codes: np.ndarray,
+    end: int,
+    state: np.ndarray,
+    in_ptr: np.ndarray,
+    sources: np.ndarray,
+    edges: np.ndarray,
+    bias: np.ndarray,
+    peepholes: np.ndarray,
+    scale: float,
+    shift: float,
+    w: np.ndarray,
+    nodes: np.ndarray,
+    weights: np.ndarray,
+    added: float,
+    M: np.uint64,
+    coder: np.ndarray,
+    source: np.ndarray,
+) -> int:
+    """`decode_linear_members` for LSTMs."""
+    K, A, N = state.shape[0], w.shape[2], state.shape[1] // 2
+    logs, v, p, C = np.empty((K, A)), np.empty(K), np.empty(A), np.empty(A + 1)
+    for t in range(codes.size):
+        if not has_bytes(coder, source, MARGIN):
+            return t
+        _mixed(state[:, N:], w, nodes, weights, added, logs, v, p)
+        y = decode_symbol(p, C, M, coder, source)
+        codes[t] = y
+        if y in (end, A):
+            return t + 1
+        for k in range(K):
+            advance_lstm(state[k], y, in_ptr[k], sources[k], edges[k], bias[k], peepholes[k], scale, shift)
+    return codes.size
+
+
+_LOOPS: dict[str, tuple[Any, Any]] = {
+    "linear": (encode_linear_members, decode_linear_members),
+    "lstm": (encode_lstm_members, decode_lstm_members),
+}
