@@ -21,6 +21,7 @@ from glnn.estimators.parameters import (
     choice,
     degree_within,
     described,
+    flag_or_auto,
     integer,
     number,
     number_or,
@@ -28,9 +29,12 @@ from glnn.estimators.parameters import (
     seed,
 )
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, TransitionMethod
-from glnn.models import Model
+from glnn.models import Model, Params
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
+from glnn.predictors.calibration import EntropyWeights
+from glnn.predictors.combination import Combination, combine
+from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
 from glnn.progress import Display
 from glnn.sequences import Reader, TrainingData
@@ -38,6 +42,7 @@ from glnn.storage import network_arrays
 from glnn.training import fitting
 from glnn.training.budget import parse_budget
 from glnn.training.observer import Observer, Training
+from glnn.training.race import Run
 from glnn.training.settings import Settings
 from glnn.training.trainer import Callback, Trainer
 
@@ -56,7 +61,12 @@ _RECORD = (
     "restarts_",
 )
 # Files of an older version lack these.
-_LATER = {"smoothing_": 0.0}
+_LATER = {"smoothing_": 0.0, "members_": None, "combined_bits_": None}
+# What "auto" stands for in the parameters that act on the prediction alone.
+_AUTOMATIC: dict[str, dict[str, Any]] = {
+    "paper": {"calibration": False, "members": 1, "start": "trained"},
+    "best": {"calibration": True, "members": 1, "start": "auto"},
+}
 
 
 @described
@@ -69,7 +79,10 @@ class Network(SequenceModel):
     `total_seconds_` (of all starts), `stopped_` (why), `best_step_`, `validation_bits_` (the paper's regularised score;
     None without validation), `smoothing_` (the share of the uniform distribution), `held_out_` (symbols held out by
     `fit`), `seed_` (of the best run: with `restarts=1` and as many steps it repeats that run exactly), `restarts_` (one
-    dict for each start).
+    dict for each start), `members_` (one dict for each network that predicts, the best first), `weights_` (how they are
+    mixed by entropy, `glnn.predictors.calibration.EntropyWeights`; None for one network as it is), `starts_` (the start
+    state of each, None as trained), `combined_bits_` (bits a symbol of the validation data: of each member, of all
+    mixed evenly, of all as they are weighed).
     """
 
     units: int | str = parameter(
@@ -121,6 +134,23 @@ class Network(SequenceModel):
         "share of the uniform distribution in every prediction, which bounds what one surprise can cost; "
         '"auto" takes the share that suits the validation data best, and at least 1/(T + 2) after T symbols',
     )
+    calibration: bool | str = parameter(
+        "auto",
+        flag_or_auto,
+        "correct predictions by how sure they are, as the validation data teach: p ∝ p^β with β by the entropy of p; "
+        '"auto" does so in recipe "best"',
+    )
+    members: int | str = parameter(
+        "auto",
+        partial(integer, low=1, word="auto"),
+        "networks that predict together, mixed by weights that the validation data teach; they share the budget",
+    )
+    start: str = parameter(
+        "auto",
+        partial(choice, allowed=("auto", "trained", "typical")),
+        'state at the start of a sequence: "trained", or "typical" of the midst of the data, which suits snippets of '
+        'one long text; "auto" chooses in recipe "best"',
+    )
     precision: str = parameter(
         "float64",
         partial(choice, allowed=("float64", "float32")),
@@ -132,7 +162,9 @@ class Network(SequenceModel):
         "what trains one start, called like `glnn.training.trainer.Trainer`; None for that class itself",
     )
     n_jobs: int | None = parameter(
-        1, partial(integer, low=1, none=True), "threads; results do not depend on their number"
+        1,
+        partial(integer, low=1, none=True),
+        "threads; several members train side by side; results do not depend on their number",
     )
     random_state: Any = parameter(None, seed, "seed, a generator to draw it from, or None for a fresh one")
 
@@ -168,7 +200,7 @@ class Network(SequenceModel):
     def trace(self, data: Any) -> Trace:
         """The activities of the units over time, with the symbols and their bits."""
         reading, known = self._traceable(data)
-        activities = np.concatenate(list(self._without_escape().activities(known)))
+        activities = np.concatenate(list(self._networks[0].activities(known)))
         symbols = self.alphabet_.decode(known.codes)
         return Trace(symbols, activities, self._surprise(reading, False), known.starts)
 
@@ -176,6 +208,10 @@ class Network(SequenceModel):
         record = {name: getattr(self, name) for name in (*_RECORD, *_LATER)}
         columns, notes = network_arrays.columns_of_history(), network_arrays.notes_of(self.history_)
         arrays = network_arrays.arrays_of(self.params_, self.graph_, self.history_)
+        others = [(network.params, network.model.graph) for network in self._networks[1:]]  # type: ignore[attr-defined]
+        arrays |= network_arrays.members_to_arrays(others, self.starts_)
+        if self.weights_ is not None:
+            arrays |= {"entropy_nodes": self.weights_.nodes, "entropy_weights": self.weights_.weights}
         return arrays, {**record, "history_columns": columns, "history_notes": notes}
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
@@ -190,7 +226,17 @@ class Network(SequenceModel):
             setattr(self, name, fitted.get(name, before))
         number("smoothing_", self.smoothing_, 0.0, 1.0)
         self.history_ = network_arrays.history_from(arrays, fitted["history_columns"], fitted["history_notes"])
-        self._use(model, escape)
+        networks = [(model, self.params_)]
+        for params, graph in network_arrays.members_from(arrays, alphabet_size):
+            networks.append((self._build(graph, alphabet_size), params))
+            network_arrays.check_sizes(params, networks[-1][0])
+        self.starts_ = network_arrays.starts_from(arrays, [one.state_size for one, _ in networks])
+        self.weights_ = None
+        if "entropy_nodes" in arrays:
+            self.weights_ = EntropyWeights(arrays["entropy_nodes"], arrays["entropy_weights"])
+        if (1 if self.weights_ is None else self.weights_.members) != len(networks):
+            raise ValueError(f"{len(networks)} members and weights for another number of them")
+        self._use(networks, escape)
         return self
 
     def _plan(self) -> fitting.Plan:
@@ -211,8 +257,16 @@ class Network(SequenceModel):
             seed=values["random_state"],
             cost=self._cost,
             validation_fraction=values["validation_fraction"],
+            members=self._automatic("members"),
             trainer=values["trainer"] or Trainer,
         )
+
+    def _automatic(self, name: str) -> Any:
+        """A parameter of the prediction, with "auto" as the recipe has it."""
+        value = getattr(self, name)
+        if not (isinstance(value, str) and value == "auto"):
+            return value
+        return _AUTOMATIC[getattr(self, "recipe", "paper")][name]
 
     def _units(self, units: int | str) -> int | str:
         """How many units there shall be, where another parameter of the model may say so too."""
@@ -228,9 +282,22 @@ class Network(SequenceModel):
         """Set everything that is known after fitting."""
         self.alphabet_ = given.alphabet
         self._keep(training)
-        self.smoothing_ = self._share(training)
-        self._use(training.best.model, given.escape)
+        runs = training.kept(self._automatic("members"))
+        combination = self._combination(training, runs)
+        self.smoothing_, self.weights_, self.starts_ = combination.share, combination.weights, combination.starts
+        self.combined_bits_ = list(combination.bits) or None
+        self.members_ = [_told(run) for run in runs]
+        networks = [(run.model, run.progress.best) for run in runs if run.progress is not None]
+        self._use(networks, given.escape)
         return self
+
+    def _combination(self, training: Training, runs: list[Run]) -> Combination:
+        """How the networks predict; for one network as the paper has it nothing but the share is to be chosen."""
+        calibrate, start = self._automatic("calibration"), self._automatic("start")
+        share = None if self.smoothing == "auto" else float(self.smoothing)
+        if len(runs) == 1 and not calibrate and start == "trained":
+            return Combination((None,), None, fitting.share_of_uniform(training) if share is None else share)
+        return combine(training, runs, calibrate, start, share)
 
     def _keep(self, training: Training) -> None:
         """Set the fitted attributes that tell of the training."""
@@ -251,19 +318,26 @@ class Network(SequenceModel):
         self.validation_bits_ = -progress.best_score / float(np.log(2.0)) if validated else None
         self.held_out_ = training.split.held_out
         self.seed_ = best.seed
-        self.restarts_ = [
-            {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}
-            for run in training.runs
+        self.restarts_ = [_told(run) for run in training.runs]
+
+    def _use(self, networks: list[tuple[Model, Params]], escape: float | None) -> None:
+        """Set `predictor_` and what follows from the networks, the best first."""
+        known, threads = Reader(self.alphabet_).known, self.n_jobs or 1
+        started = [
+            (model, params if start is None else params.replace(V0=start))
+            for (model, params), start in zip(networks, self.starts_, strict=True)
         ]
+        share = self.smoothing_ if self.weights_ is None else 0.0
+        self._networks = [NetworkPredictor(model, params, known, threads, share) for model, params in started]
+        if self.weights_ is None:
+            self._predict_with(self._networks[0], escape)
+        else:
+            self._predict_with(Members(self._networks, self.weights_, self.smoothing_), escape)
+        self.units_ = networks[0][0].units
+        sizes = [part.size for _, params in networks for part in (params.w, params.theta, params.V0)]
+        self.n_parameters_ = sum(sizes)
 
-    def _share(self, training: Training) -> float:
-        if self.smoothing != "auto":
-            return float(self.smoothing)
-        return fitting.share_of_uniform(training)
 
-    def _use(self, model: Model, escape: float | None) -> None:
-        """Set `predictor_` and what follows from the network."""
-        known = Reader(self.alphabet_).known
-        self._predict_with(NetworkPredictor(model, self.params_, known, self.n_jobs or 1, self.smoothing_), escape)
-        self.units_ = model.units
-        self.n_parameters_ = sum(part.size for part in (self.params_.w, self.params_.theta, self.params_.V0))
+def _told(run: Run) -> dict[str, Any]:
+    """A start in the record."""
+    return {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}

@@ -104,6 +104,15 @@ def flag(name: str, value: Any) -> bool:
     raise InputError(f"{name} is {one_line(value)}: it must be True or False")
 
 
+def flag_or_auto(name: str, value: Any) -> bool | str:
+    """True, False or "auto"."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, str) and value == "auto":
+        return value
+    raise InputError(f"{name} is {one_line(value)}: it must be True, False or 'auto'")
+
+
 def callable_or_none(name: str, value: Any) -> Any:
     """Something to call, or None."""
     if value is None or callable(value):

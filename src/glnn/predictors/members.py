@@ -1,7 +1,8 @@
 """Several predictors as one, p(y) ∝ exp Σ_k w_k(h) log p_k(y), their weights by entropy (`calibration.py`).
 
-The weights need not sum to 1, so one member alone is calibrated. Whole data go in blocks of rows, states step by step;
-where the members' own steps have the same bits on every machine, so have these.
+The weights need not sum to 1, so one member alone is calibrated. A share δ of the uniform distribution comes last.
+Whole data go in blocks of rows, states step by step; where the members' own steps have the same bits on every machine,
+so have these.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from glnn.coding.steps import Steps
+from glnn.coding.steps import Steps, both_shares
+from glnn.output import uniform
 from glnn.predictors.calibration import EntropyWeights, mixed
 from glnn.predictors.members_coding import loops_together
 from glnn.predictors.network import NetworkPredictor
@@ -21,13 +23,13 @@ from glnn.sequences import Alphabet, Encoded
 class MembersState:
     """Where all members stand inside a sequence."""
 
-    def __init__(self, states: Sequence[State], weights: EntropyWeights) -> None:
-        self._states, self._weights = list(states), weights
+    def __init__(self, states: Sequence[State], weights: EntropyWeights, share: float = 0.0) -> None:
+        self._states, self._weights, self._share = list(states), weights, share
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
         rows = np.stack([state.probabilities() for state in self._states])
-        return mixed(rows[:, np.newaxis], self._weights)[0]
+        return uniform.mixed(mixed(rows[:, np.newaxis], self._weights)[0], self._share)
 
     def advance(self, code: int) -> None:
         """Read the next symbol."""
@@ -36,7 +38,8 @@ class MembersState:
 
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t], to the bit that of `probabilities`."""
-        return mixed(np.stack([_run(state, codes) for state in self._states]), self._weights)
+        rows = np.stack([_run(state, codes) for state in self._states])
+        return uniform.mixed(mixed(rows, self._weights), self._share)
 
     def place(self) -> dict[str, np.ndarray]:
         """Those of all members, each under its number."""
@@ -50,16 +53,16 @@ class MembersState:
 
     def copy(self) -> MembersState:
         """An independent state at the same place."""
-        return MembersState([state.copy() for state in self._states], self._weights)
+        return MembersState([state.copy() for state in self._states], self._weights, self._share)
 
 
 class Members:
-    """Predictors over the same alphabet and the weights they are mixed by."""
+    """Predictors over the same alphabet and the weights they are mixed by; `share` is δ."""
 
-    def __init__(self, members: Sequence[Predictor], weights: EntropyWeights) -> None:
+    def __init__(self, members: Sequence[Predictor], weights: EntropyWeights, share: float = 0.0) -> None:
         if len(members) != weights.members:
             raise ValueError(f"{len(members)} members and weights for {weights.members}: expected as many")
-        self.members, self.weights = tuple(members), weights
+        self.members, self.weights, self.share = tuple(members), weights, share
         self.alphabet: Alphabet = self.members[0].alphabet
         for k, member in enumerate(self.members):
             if member.alphabet != self.alphabet:
@@ -67,7 +70,11 @@ class Members:
 
     def begin(self) -> MembersState:
         """The state at the start of a sequence."""
-        return MembersState([member.begin() for member in self.members], self.weights)
+        return MembersState([member.begin() for member in self.members], self.weights, self.share)
+
+    def without_share(self) -> Members:
+        """The members alone, without a share of the uniform distribution."""
+        return Members(self.members, self.weights)
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> Steps | None:
         """Compiled loops for the coder, where the members are networks of one kind and size."""
@@ -75,12 +82,13 @@ class Members:
         networks = [member for member in self.members if isinstance(member, NetworkPredictor) and member.share == 0.0]
         if len(networks) < len(self.members):
             return None
-        return loops_together([network.stepper for network in networks], self.weights, escape, share)
+        steppers = [network.stepper for network in networks]
+        return loops_together(steppers, self.weights, escape, both_shares(self.share, share))
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""
         for rows in zip(*(member.distributions(data, block) for member in self.members), strict=True):
-            yield mixed(np.stack(rows), self.weights)
+            yield uniform.mixed(mixed(np.stack(rows), self.weights), self.share)
 
     def log_likelihoods(self, data: Encoded) -> np.ndarray:
         """log π_t(x_t) at every position."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -51,12 +52,46 @@ def columns_of_history() -> list[str]:
     return list(_COLUMNS)
 
 
-def network_from(arrays: dict[str, np.ndarray], alphabet_size: int) -> tuple[Params, Graph]:
-    """Parameters and graph; the sizes must fit together."""
-    missing = {"w", "theta", "V0", "edge_sources", "edge_targets", "history"} - arrays.keys()
+def members_to_arrays(others: Sequence[tuple[Params, Graph]], starts: Sequence[np.ndarray | None]) -> dict[str, Any]:
+    """The networks after the first one, and the start states of all where they are not as trained."""
+    arrays: dict[str, np.ndarray] = {}
+    for k, (params, graph) in enumerate(others, 1):
+        parts = {"w": params.w, "theta": params.theta, "V0": params.V0}
+        edges = {"edge_sources": graph.sources, "edge_targets": graph.edge_targets}
+        arrays |= {f"{_member(k)}{name}": part for name, part in {**parts, **edges}.items()}
+    arrays |= {f"{_member(k)}start": start for k, start in enumerate(starts) if start is not None}
+    return arrays
+
+
+def members_from(arrays: dict[str, np.ndarray], alphabet_size: int) -> list[tuple[Params, Graph]]:
+    """The inverse of `members_to_arrays`."""
+    count = 1
+    while f"{_member(count)}w" in arrays:
+        count += 1
+    return [network_from(arrays, alphabet_size, _member(k)) for k in range(1, count)]
+
+
+def starts_from(arrays: dict[str, np.ndarray], sizes: Sequence[int]) -> tuple[np.ndarray | None, ...]:
+    """The start state of each network of such a state's size; None as trained."""
+    starts = tuple(arrays.get(f"{_member(k)}start") for k in range(len(sizes)))
+    for start, size in zip(starts, sizes, strict=True):
+        if start is not None and (start.shape != (size,) or not np.isfinite(start).all()):
+            raise ModelFileError(f"a start state of shape {start.shape}: expected {size} finite numbers")
+    return starts
+
+
+def _member(k: int) -> str:
+    """How the names of a network's arrays begin; the first is there since before there were others."""
+    return "" if k == 0 else f"member{k}."
+
+
+def network_from(arrays: dict[str, np.ndarray], alphabet_size: int, begin: str = "") -> tuple[Params, Graph]:
+    """Parameters and graph, of arrays whose names begin so; the sizes must fit together."""
+    needed = [f"{begin}{name}" for name in ("w", "theta", "V0", "edge_sources", "edge_targets")]
+    missing = {*needed, "history"} - arrays.keys()
     if missing:
         raise ModelFileError(f"the file lacks {', '.join(sorted(missing))}")
-    w, sources, targets = arrays["w"], arrays["edge_sources"], arrays["edge_targets"]
+    w, theta, V0, sources, targets = (arrays[name] for name in needed)
     if w.ndim != 2 or w.shape[1] != alphabet_size or w.shape[0] < 2:
         raise ModelFileError(f"w has shape {w.shape}: the alphabet has {alphabet_size} symbols")
     units = w.shape[0] - 1
@@ -65,7 +100,7 @@ def network_from(arrays: dict[str, np.ndarray], alphabet_size: int) -> tuple[Par
     for ends in (sources, targets):
         if ends.dtype.kind not in "iu" or ends.min() < 0 or ends.max() >= units:
             raise ModelFileError(f"the graph has edges outside the {units} units")
-    params = Params(*(np.array(arrays[name], np.float64) for name in ("w", "theta", "V0")))
+    params = Params(*(np.array(part, np.float64) for part in (w, theta, V0)))
     if not all(np.isfinite(part).all() for part in (params.w, params.theta, params.V0)):
         raise ModelFileError("the file has parameters that are not finite")
     return params, Graph.from_edges(units, sources, targets)

@@ -6,6 +6,7 @@ CPU seconds are charged for training only: compiling and scoring validation data
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,22 +68,39 @@ def _positive(amount: float, given: object) -> float:
     return amount
 
 
+_thread = threading.local()
+
+
+@contextmanager
+def charged_alone() -> Iterator[None]:
+    """Inside the block this thread's clocks charge for its own work, not for that of the whole process."""
+    _thread.alone = True
+    try:
+        yield
+    finally:
+        _thread.alone = False
+
+
+def _cpu_seconds() -> float:
+    return time.thread_time() if getattr(_thread, "alone", False) else time.process_time()
+
+
 class Clock:
-    """CPU seconds of this process since the start, without what was paused."""
+    """CPU seconds of this process (or thread, see `charged_alone`) since the start, without what was paused."""
 
     def __init__(self, spent: float = 0.0) -> None:
-        self._begin = time.process_time() - spent
+        self._begin = _cpu_seconds() - spent
 
     @property
     def seconds(self) -> float:
         """CPU seconds charged so far."""
-        return time.process_time() - self._begin
+        return _cpu_seconds() - self._begin
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Time inside the block is not charged."""
-        begin = time.process_time()
+        begin = _cpu_seconds()
         try:
             yield
         finally:
-            self._begin += time.process_time() - begin
+            self._begin += _cpu_seconds() - begin

@@ -50,6 +50,8 @@ class Plan:
     validation_fraction: float | str
     cost: float
     """CPU time of a step beside that of a GLNN of the same size."""
+    members: int = 1
+    """How many starts are trained to the end, to predict together."""
     trainer: Callable[..., Trainer] = Trainer
     """What trains one start, called like `Trainer`."""
 
@@ -90,6 +92,11 @@ def train(
     data = parts.train
     asked = (plan.units, plan.degree, plan.restarts)
     size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.budget, plan.cost)
+    size = size._replace(restarts=max(size.restarts, plan.members))
+    # Several members train side by side instead, each on one thread.
+    threads = plan.settings.threads if plan.members > 1 else 1
+    if threads > 1:
+        plan = replace(plan, settings=replace(plan.settings, threads=1))
     runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
     training = Training(runs, size, parts, finish)
     display.say(opening(plan.name, *size, plan.budget, parts))
@@ -110,10 +117,10 @@ def train(
         return any([callback(info, source) for callback in callbacks])
 
     try:
-        best = race(runs, plan.budget, trainer, listen)
+        best = race(runs, plan.budget, trainer, listen, plan.members, threads)
     finally:
         display.close()
-    display.say(_closing(best, runs))
+    display.say(_closing(best, runs, plan.members))
     return training
 
 
@@ -184,12 +191,13 @@ def _line(run: Run, info: StepInfo, runs: Sequence[Run], parts: Split) -> str:
     return text
 
 
-def _closing(best: Run, runs: Sequence[Run]) -> str:
+def _closing(best: Run, runs: Sequence[Run], members: int = 1) -> str:
     assert best.progress is not None
     seconds = sum(run.used("seconds") for run in runs)
     text = f"stopped ({best.progress.reason or 'budget'}) after {seconds:.1f} CPU seconds; "
     text += f"kept step {best.progress.best_step} of {best.progress.step}"
-    return text + (f" from start {runs.index(best) + 1} of {len(runs)}" if len(runs) > 1 else "")
+    text += f" from start {runs.index(best) + 1} of {len(runs)}" if len(runs) > 1 else ""
+    return text + (f" as the first of {members} members" if members > 1 else "")
 
 
 def fraction_spent(budget: Budget, training: Training) -> float:

@@ -6,6 +6,7 @@ training did: the steps of such a record are read instead of computed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,12 @@ class Training:
     def best(self) -> Run:
         """The start with the best validation score so far."""
         return max((run for run in self.runs if run.progress is not None), key=lambda run: run.score)
+
+    def kept(self, count: int) -> list[Run]:
+        """So many starts with the best validation scores so far, the best first; fewer where fewer have begun."""
+        begun = [run for run in self.runs if run.progress is not None]
+        ordered = sorted(begun, key=lambda run: -run.score)
+        return [run for k, run in enumerate(ordered[:count]) if k == 0 or run.score > -math.inf]
 
     def used(self, what: str) -> float:
         """Seconds, steps or passes spent by all starts together."""

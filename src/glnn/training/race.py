@@ -1,20 +1,24 @@
 """Several trainings from different random starts within one budget, by successive halving.
 
 The budget is cut into rounds of equal cost; after each the worse half of the runs, by validation score, is given up. So
-the winner gets more than half of the budget when there are few runs, and luck at the start still has several tries.
+the winner gets more than half of the budget when there are few runs, and luck at the start still has several tries. As
+many runs as predict together in the end are never given up, and can train side by side.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from glnn.models import Model, Params
-from glnn.training.budget import Budget
+from glnn.training.budget import Budget, charged_alone
+from glnn.training.parallel import single_threaded_blas
 from glnn.training.records import Progress, StepInfo
 from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
@@ -58,21 +62,36 @@ def seeds(seed: int, count: int) -> list[int]:
     return [seed, *(int(np.random.SeedSequence([seed, k]).generate_state(1)[0]) for k in range(1, count))]
 
 
-def race(runs: Sequence[Run], budget: Budget, trainer: Callable[[Run], Trainer], listener: Listener) -> Run:
-    """Train the runs within the budget; returns the best. The listener sees every step and stops all by True."""
-    rounds = math.ceil(math.log2(len(runs))) + 1
+def race(
+    runs: Sequence[Run],
+    budget: Budget,
+    trainer: Callable[[Run], Trainer],
+    listener: Listener,
+    keep: int = 1,
+    threads: int = 1,
+) -> Run:
+    """Train the runs within the budget; returns the best. The listener sees every step and stops all by True.
+
+    At least `keep` runs go on to the end. With several threads, so many runs train side by side, each on one thread.
+    """
+    rounds = math.ceil(math.log2(max(len(runs) / keep, 1.0))) + 1
     survivors = list(runs)
     try:
         for k in range(rounds):
             active = [run for run in survivors if not run.finished]
             share = _share(budget, runs, rounds - k, len(active))
-            for run in active:
-                if _spent(budget, runs):
-                    break
-                _train(run, share, trainer(run), listener)
-                if run.progress is not None and run.progress.reason in _FINAL:
+            if threads > 1 and len(active) > 1:
+                if side_by_side(active, share, trainer, listener, threads):
                     return _best(runs)
-            survivors = sorted(survivors, key=lambda run: -run.score)[: math.ceil(len(survivors) / 2)]
+            else:
+                for run in active:
+                    if _spent(budget, runs):
+                        break
+                    _train(run, share, trainer(run), listener)
+                    if run.progress is not None and run.progress.reason in _FINAL:
+                        return _best(runs)
+            left = max(math.ceil(len(survivors) / 2), keep)
+            survivors = sorted(survivors, key=lambda run: -run.score)[:left]
     except KeyboardInterrupt:
         # Between two steps of training proper: what is done is kept, if there is anything.
         if all(run.progress is None for run in runs):
@@ -81,6 +100,44 @@ def race(runs: Sequence[Run], budget: Budget, trainer: Callable[[Run], Trainer],
             if run.progress is not None:
                 run.progress.reason = "interrupted"
     return _best(runs)
+
+
+def side_by_side(
+    runs: Sequence[Run],
+    share: dict[str, float],
+    trainer: Callable[[Run], Trainer],
+    listener: Listener,
+    threads: int,
+) -> bool:
+    """Train runs at the same time, each for its share; whether one of them ends the whole race.
+
+    Kernels release the interpreter's lock. The listener is called by one thread at a time; Ctrl-C ends every run after
+    the step it is at.
+    """
+    lock, over = threading.Lock(), threading.Event()
+
+    def listen(run: Run, info: StepInfo, source: Trainer) -> bool:
+        with lock:
+            # The others end with the one that was told to.
+            if not over.is_set() and listener(run, info, source):
+                over.set()
+            return over.is_set()
+
+    def train(run: Run) -> None:
+        if not over.is_set():
+            with charged_alone():
+                _train(run, share, trainer(run), listen)
+
+    # Held around all of it, since each trainer gives back what it found when it began.
+    with single_threaded_blas(), ThreadPoolExecutor(threads) as pool:
+        jobs = [pool.submit(train, run) for run in runs]
+        try:
+            for job in jobs:
+                job.result()
+        except BaseException:
+            over.set()
+            raise
+    return over.is_set()
 
 
 def _train(run: Run, share: dict[str, float], trainer: Trainer, listener: Listener) -> None:

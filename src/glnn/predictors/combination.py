@@ -1,0 +1,110 @@
+"""What stands between trained networks and their prediction: start states, weights by entropy, a share of the uniform.
+
+All three are chosen on the validation data, in this order, each knowing the ones before it; where there are none, the
+networks keep their start states, several are mixed evenly, and the share is the least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from glnn.models import Params
+from glnn.output import softmax
+from glnn.output.uniform import best_share
+from glnn.predictors.calibration import EntropyWeights, equal_weights, mixed
+from glnn.predictors.calibration_fit import HeldOut, fit_weights
+from glnn.training.corpus import prepare, stretch_length
+from glnn.training.engine import Engine
+from glnn.training.fitting import Split
+from glnn.training.observer import Training
+from glnn.training.parallel import single_threaded_blas
+from glnn.training.race import Run
+from glnn.training.typical_start import automatic_start, typical_start
+
+MOST_NUMBERS = 1 << 23
+"""Probabilities kept at most, 8 bytes each; of more validation data, stretches from all over are taken."""
+_STRETCHES = 64
+_BITS = 1.0 / float(np.log(2.0))
+
+
+@dataclass(frozen=True)
+class Combination:
+    """How networks predict together: a start state for each (None: as trained), their weights, the share."""
+
+    starts: tuple[np.ndarray | None, ...]
+    weights: EntropyWeights | None
+    """None for one network as it is."""
+    share: float
+    bits: tuple[float, ...] = ()
+    """Bits a symbol of validation data: of each network, of all mixed evenly, and as they are weighed; may be empty."""
+
+
+def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str, share: float | None) -> Combination:
+    """Choose everything for the runs that are kept; `share` is given, or None to choose it too."""
+    parts = training.split
+    starts = tuple(_start_of(run, parts, start) for run in runs)
+    least = 1.0 / (parts.train.codes.size + 2.0)
+    weights = equal_weights(len(runs)) if len(runs) > 1 else None
+    if parts.validation is None:
+        return Combination(starts, weights, least if share is None else share)
+    which = _positions(parts, len(runs))
+    rows = np.stack([_rows(run, parts, one, which) for run, one in zip(runs, starts, strict=True)])
+    codes = parts.validation.codes[which]
+    if calibrate:
+        weights = fit_weights(HeldOut.of(rows, codes))
+    plain = mixed(rows, equal_weights(len(runs)))
+    chosen = plain if weights is None else mixed(rows, weights)
+    logs = [np.log(np.maximum(one[np.arange(codes.size), codes], 1e-300)) for one in (*rows, plain, chosen)]
+    if share is None:
+        share = best_share(logs[-1], len(parts.train.alphabet), least)
+    return Combination(starts, weights, share, tuple(float(-_BITS * one.mean()) for one in logs))
+
+
+def _best_of(run: Run) -> Params:
+    assert run.progress is not None
+    return run.progress.best
+
+
+def _start_of(run: Run, parts: Split, start: str) -> np.ndarray | None:
+    if start == "trained":
+        return None
+    given = (run.model, _best_of(run), parts.train, parts.validation)
+    return typical_start(*given) if start == "typical" else automatic_start(*given, parts.continues)
+
+
+def _positions(parts: Split, members: int) -> np.ndarray:
+    """The predicted positions of the validation data; stretches from all over where all are too many."""
+    assert parts.validation is not None
+    which = np.flatnonzero(parts.validation.mask)
+    most = max(MOST_NUMBERS // (members * len(parts.train.alphabet)), _STRETCHES)
+    if which.size <= most:
+        return which
+    places = np.arange(which.size)
+    length = which.size / _STRETCHES
+    return which[places % length < most / _STRETCHES]
+
+
+def _rows(run: Run, parts: Split, start: np.ndarray | None, which: np.ndarray) -> np.ndarray:
+    """The network's distributions at such positions of the validation data."""
+    assert parts.validation is not None
+    model, params, data = run.model, _best_of(run), parts.validation
+    first = np.zeros(len(data.codes), bool)
+    first[data.starts[:-1]] = True
+    V0 = params.V0 if start is None else start
+    weights, state = model.weights(params.theta), model.begin(V0)
+    with single_threaded_blas():
+        if parts.continues:
+            corpus = prepare(parts.train, stretch_length(model.units))
+            state, first[0] = Engine(model, corpus, memory=0).forward(params).state.copy(), False
+        codes, rows, block = np.ascontiguousarray(data.codes, np.int32), [], 4096
+        for begin in range(0, len(codes), block):
+            x = codes[begin : begin + block]
+            trace = np.empty((len(x), model.trace_width))
+            model.forward(weights, V0, x, first[begin : begin + block], state, trace)
+            here = which[(which >= begin) & (which < begin + block)] - begin
+            if here.size:
+                rows.append(softmax.distributions(np.ascontiguousarray(model.activities(trace)[here]), params.w))
+    return np.concatenate(rows)
