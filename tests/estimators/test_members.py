@@ -1,0 +1,128 @@
+"""Calibration, members and start states of the networks: one distribution in every method, and in the model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import glnn
+from glnn import sources
+from glnn.predictors.members import Members
+from glnn.predictors.network import NetworkPredictor
+from glnn.sequences import InputError
+
+TEXT = sources.get("music").sample(seed=0).text
+TRAIN, TEST = TEXT[:4000], TEXT[4000:6000]
+
+
+def fitted(**given: Any) -> Any:
+    parameters = {"units": 6, "degree": 2, "budget": "12 steps", "restarts": 1, "random_state": 3, "verbose": 0}
+    return glnn.GLNN(**{**parameters, **given}).fit(TRAIN)
+
+
+@pytest.fixture(scope="module")
+def plain() -> Any:
+    return fitted()
+
+
+@pytest.fixture(scope="module")
+def together() -> Any:
+    return fitted(calibration=True, members=2, start="typical", budget="24 steps")
+
+
+def test_without_them_a_network_predicts_as_the_paper_has_it(plain: Any) -> None:
+    assert type(plain.predictor_) is NetworkPredictor
+    assert plain.weights_ is None and plain.starts_ == (None,) and len(plain.members_) == 1
+    same = fitted(calibration=False, members=1, start="trained")
+    assert same.bits(TEST) == plain.bits(TEST) and np.array_equal(same.params_.w, plain.params_.w)
+
+
+def test_calibration_changes_the_prediction_and_not_the_network(plain: Any) -> None:
+    model = fitted(calibration=True)
+    assert np.array_equal(model.params_.w, plain.params_.w) and model.seed_ == plain.seed_
+    alone, evenly, weighed = model.combined_bits_
+    assert alone == pytest.approx(evenly, rel=1e-9) and weighed < alone
+    assert model.bits(TEST) < plain.bits(TEST)
+
+
+def test_every_method_speaks_of_one_distribution(together: Any) -> None:
+    assert isinstance(together.predictor_, Members)
+    text = TEST[:60]
+    stepwise = -sum(
+        np.log2(together.predict_proba(text[:k])[together.alphabet_.encode(text[k])[0]]) for k in range(len(text))
+    )
+    assert together.bits(text) == pytest.approx(stepwise, rel=1e-9)
+    assert together.surprise(text).sum() == pytest.approx(stepwise, rel=1e-9)
+    blob = together.compress(TEST)
+    assert together.decompress(blob) == TEST
+    assert 8 * len(blob) == pytest.approx(together.bits(TEST), abs=400)
+    assert together.bits(TEST, regularised=True) != together.bits(TEST)
+
+
+def test_samples_are_drawn_from_the_members_without_the_share(together: Any) -> None:
+    start = together.predictor_.without_share().begin().probabilities()
+    drawn = "".join(together.sample(1, count=2000, random_state=0))
+    found = np.bincount(together.alphabet_.encode(drawn), minlength=start.size) / 2000
+    np.testing.assert_allclose(found, start, atol=0.05)
+
+
+def test_a_file_brings_all_of_it_back(together: Any, tmp_path: Path) -> None:
+    together.save(tmp_path / "model")
+    again: Any = glnn.load(tmp_path / "model")
+    assert again.bits(TEST) == together.bits(TEST)
+    assert again.sample(80, random_state=1) == together.sample(80, random_state=1)
+    assert again.decompress(together.compress(TEST)) == TEST
+    assert again.members_ == together.members_ and again.combined_bits_ == together.combined_bits_
+    assert again.get_params() == together.get_params() and again.n_parameters_ == together.n_parameters_
+    for one, other in zip(again.starts_, together.starts_, strict=True):
+        assert np.array_equal(one, other)
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+def test_members_share_the_budget_and_are_told_one_by_one(together: Any) -> None:
+    assert [member["steps"] for member in together.members_] == [12, 12]
+    assert sum(run["steps"] for run in together.restarts_) == 24
+    assert together.members_[0]["score"] >= together.members_[1]["score"]
+    assert len({member["seed"] for member in together.members_}) == 2
+    assert together.n_parameters_ == 2 * fitted(budget="1 steps").n_parameters_
+    assert len(together.combined_bits_) == 4
+
+
+def test_more_starts_than_members_are_given_up_on_the_way() -> None:
+    model = fitted(restarts=5, members=2, budget="30 steps", calibration=True)
+    steps = sorted(run["steps"] for run in model.restarts_)
+    assert len(steps) == 5 and steps[0] < steps[-1] and len(model.members_) == 2
+    kept = sorted((run["score"] for run in model.restarts_), reverse=True)[:2]
+    assert [member["score"] for member in model.members_] == kept
+
+
+def test_members_side_by_side_are_those_trained_one_after_the_other(together: Any) -> None:
+    seen: list[int] = []
+    model = glnn.GLNN(**{**together.get_params(), "n_jobs": 2}).fit(
+        TRAIN, callbacks=[lambda info, _: seen.append(info.step)]
+    )
+    assert len(seen) == 24
+    assert model.bits(TEST) == together.bits(TEST)
+
+
+def test_a_callback_ends_all_members() -> None:
+    model = fitted(members=3, n_jobs=2, budget="30 steps")
+    assert model.stopped_ == "budget"
+    parameters = {**model.get_params(), "budget": "60000 steps"}
+    stopped = glnn.GLNN(**parameters).fit(TRAIN, callbacks=[lambda info, _: info.step == 3])
+    assert stopped.stopped_ == "callback" and stopped.bits(TEST) > 0
+
+
+def test_nothing_validates_and_members_are_mixed_evenly() -> None:
+    model = fitted(members=2, calibration=True, validation_fraction=0.0)
+    assert np.array_equal(model.weights_.weights, [[0.5, 0.5]]) and model.combined_bits_ is None
+
+
+@pytest.mark.parametrize(("name", "value"), [("calibration", "yes"), ("members", 0), ("start", "mean")])
+def test_what_is_not_understood(name: str, value: object) -> None:
+    with pytest.raises(InputError, match=f"{name} is"):
+        fitted(**{name: value})
