@@ -9,9 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from glnn import registry
-from glnn.baselines.hmm import EMStep, HiddenMarkovModel, first_positions, fit_hmm, initial_hmm
+from glnn.baselines.hmm import EMStep, HiddenMarkovModel, expected_counts, first_positions, fit_hmm, initial_hmm
+from glnn.baselines.hmm_growth import few_states, markov_chain, split_states
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import degree_within, integer, number, number_or, seed
+from glnn.output.uniform import best_share
 from glnn.predictors import regularise
 from glnn.predictors.uniform import Smoothed
 from glnn.progress import Display
@@ -24,6 +26,12 @@ from glnn.training.race import seeds
 
 # A held-out tail is scored behind this much of what comes before it.
 _CONTEXT = 1000
+# Where a model begins that grows, how it grows, and how far; a chain has a state for each symbol.
+_FEW, _GROWTH, _MOST, _LARGEST_CHAIN = 8, 2.0, 256, 128
+# A stage of growth ends when a step of EM gains less than this fraction of the log-likelihood.
+_LEAST_GAIN = 3e-5
+# Looked at after so many steps, over so many.
+_LEAST_STEPS, _OVER = 15, 5
 _RECORD = (
     "degree_", "steps_", "passes_", "seconds_", "total_seconds_", "stopped_", "best_step_", "validation_bits_",
     "held_out_", "seed_", "restarts_", "history_", "smoothing_",
@@ -44,12 +52,14 @@ class _Run(NamedTuple):
 class HMM(SequenceModel):
     """A hidden Markov model on a sparse random graph, trained by expectation-maximisation on all symbols.
 
-    units, degree: hidden states and edges from each; "auto" takes the states from data and budget, and as many edges
-    as there are symbols.
+    units, degree: hidden states and edges from each. Where both are "auto", the model grows, from a Markov chain and
+    from few states, as long as validation and budget allow, with all edges. Where one is given, "auto" takes the
+    states from data and budget, and as many edges as there are symbols.
     budget: CPU seconds as a number or "60s", "5m", "2h"; or "200 steps" of EM.
-    restarts: random starts, which share the budget equally; "auto" is 1.
+    restarts: random starts, which share the budget equally; "auto" is 1, and to grow once from each beginning.
     tolerance: EM stops when a step gains less than this fraction of the log-likelihood.
-    smoothing: share of the uniform distribution in every prediction, or "auto" for 1/(T + 2) after T symbols.
+    smoothing: share of the uniform distribution in every prediction, or "auto": what suits the validation data best
+    when the model grew, else 1/(T + 2) after T symbols.
     validation_fraction, end, unknown, alphabet, random_state, verbose: as in the networks.
 
     Fitted as in the networks; `params_` is a dict of arrays, `smoothing_` the share. The mask applies to scores only.
@@ -109,12 +119,20 @@ class HMM(SequenceModel):
         given = self._given(data, validation, mask, validation_mask)
         parts = fitting.split(given.data, given.validation, fraction)
         A = len(parts.train.alphabet)
-        degree = A if degree == "auto" else degree
-        units = _units(parts.train.codes.size, A, degree, budget) if units == "auto" else units
-        runs = self._train(parts, units, degree, seeds(first_seed, restarts), budget, tolerance, tuple(callbacks))
-        best = max(runs, key=lambda run: run.score)
+        grows = units == degree == "auto" and parts.validation is not None and self.restarts == "auto"
+        if grows:
+            runs = self._grow(parts, seeds(first_seed, 2), budget, tolerance, tuple(callbacks))
+            best = max(runs, key=lambda run: run.score)
+            units = degree = best.best.states
+        else:
+            degree = A if degree == "auto" else degree
+            units = _units(parts.train.codes.size, A, degree, budget) if units == "auto" else units
+            runs = self._train(parts, units, degree, seeds(first_seed, restarts), budget, tolerance, tuple(callbacks))
+            best = max(runs, key=lambda run: run.score)
         self.alphabet_ = given.alphabet
         self.smoothing_ = 1.0 / (parts.train.codes.size + 2.0) if isinstance(smoothing, str) else smoothing
+        if grows and isinstance(smoothing, str):
+            self.smoothing_ = _best_share(best.best, parts, self.smoothing_)
         self.degree_ = min(degree, units)
         self.history_, self.seconds_ = best.history, best.seconds
         self.steps_ = self.passes_ = best.history[-1]["step"]
@@ -123,7 +141,13 @@ class HMM(SequenceModel):
         self.validation_bits_ = None if parts.validation is None else -best.score / math.log(2.0)
         self.held_out_ = parts.held_out
         self.restarts_ = [
-            {"seed": run.seed, "steps": run.history[-1]["step"], "seconds": run.seconds, "score": run.score}
+            {
+                "seed": run.seed,
+                "units": run.best.states,
+                "steps": run.history[-1]["step"],
+                "seconds": run.seconds,
+                "score": run.score,
+            }
             for run in runs
         ]
         self._use(best.best, given.escape)
@@ -166,6 +190,52 @@ class HMM(SequenceModel):
         display.say(f"stopped ({runs[-1].reason}) after {sum(run.seconds for run in runs):.1f} CPU seconds")
         return runs
 
+    def _grow(
+        self,
+        parts: fitting.Split,
+        all_seeds: list[int],
+        budget: Budget,
+        tolerance: float,
+        callbacks: tuple[Callable[[EMStep], Any], ...],
+    ) -> list[_Run]:
+        """Stages of growth from a Markov chain and from few states, each within half of the budget."""
+        display, A = Display(self.verbose), len(parts.train.alphabet)
+        display.say(f"HMM: grows by validation, budget {budget}; {parts.train.codes.size:,} symbols of {A} kinds")
+        with compiling(display):
+            few = fitting.beginning(parts.train)
+            fit_hmm(few, few_states(few, _FEW, np.random.default_rng(0)), steps=1)
+        held, runs = _with_context(parts), list[_Run]()
+        beginnings = ["few"] if A > _LARGEST_CHAIN else ["chain", "few"]
+
+        def stage(one: int, start: HiddenMarkovModel, share: Budget, least_gain: float, patience: int) -> bool:
+            runs.append(_em(one, start, parts.train, held, share, least_gain, callbacks, display, patience))
+            return runs[-1].reason in ("callback", "interrupted")
+
+        try:
+            for which, (beginning, one) in enumerate(zip(beginnings, all_seeds, strict=False)):
+                generator, spent_before = np.random.default_rng(one), len(runs)
+                share = _share(budget, runs, len(beginnings) - which)
+                start = markov_chain(parts.train) if beginning == "chain" else few_states(parts.train, _FEW, generator)
+                best_score, failures = -math.inf, 0
+                while failures < 2:
+                    if stage(one, start, _share(share, runs[spent_before:], 1), max(tolerance, _LEAST_GAIN), 5):
+                        return runs
+                    failures = 0 if runs[-1].score > best_score else failures + 1
+                    best_score = max(best_score, runs[-1].score)
+                    states = min(math.ceil(_GROWTH * runs[-1].best.states), _MOST)
+                    if runs[-1].reason == "budget" or states == runs[-1].best.states:
+                        break
+                    counts = expected_counts(runs[-1].best, parts.train)
+                    start = split_states(runs[-1].best, counts, states, generator)
+            best = max(runs, key=lambda run: run.score)
+            rest = _share(budget, runs, 1)
+            if runs[-1].reason != "budget" and (rest.seconds is None or rest.seconds > 0.0):
+                stage(best.seed, best.best, rest, tolerance, 10)
+        finally:
+            display.close()
+        display.say(f"stopped ({runs[-1].reason}) after {sum(run.seconds for run in runs):.1f} CPU seconds")
+        return runs
+
     def _use(self, model: HiddenMarkovModel, escape: float | None) -> None:
         self.params_ = model.arrays()
         self.units_ = model.states
@@ -196,7 +266,9 @@ def _em(
     tolerance: float,
     callbacks: tuple[Callable[[EMStep], Any], ...],
     display: Display,
+    patience: int | None = None,
 ) -> _Run:
+    """EM from a start; with `patience`, until so many steps in a row are no better on the validation data."""
     clock = Clock()
     best, best_score, best_step, reason = start, -math.inf, 0, "converged"
     history: list[dict[str, Any]] = []
@@ -223,10 +295,15 @@ def _em(
                 reason = "callback"
             elif budget.spent(seconds, step.step, step.step):
                 reason = "budget"
+            elif patience is not None and step.step >= _LEAST_STEPS:
+                # Copies of a state part slowly at first: single steps say little.
+                gained = step.log_likelihood - history[-_OVER - 1]["log_likelihood"]
+                if step.step - best_step >= patience or gained < _OVER * tolerance * abs(step.log_likelihood):
+                    reason = "validation"
         return reason != "converged"
 
     try:
-        fit_hmm(data, start, steps=10**9, tolerance=tolerance, callback=look)
+        fit_hmm(data, start, steps=10**9, tolerance=tolerance if patience is None else 0.0, callback=look)
     except KeyboardInterrupt:
         reason = "interrupted"
         if not history:
@@ -239,6 +316,14 @@ def _score(model: HiddenMarkovModel, held: Encoded) -> float:
     begin = int(np.argmax(held.mask))
     values = regularise(model.log_likelihoods(held)[begin:], len(held.alphabet))
     return float(values[held.mask[begin:]].sum())
+
+
+def _best_share(model: HiddenMarkovModel, parts: fitting.Split, least: float) -> float:
+    """The share of the uniform distribution that suits the validation data best."""
+    held = _with_context(parts)
+    assert held is not None
+    values = model.log_likelihoods(held)[held.mask]
+    return best_share(values, len(held.alphabet), least)
 
 
 def _with_context(parts: fitting.Split) -> Encoded | None:

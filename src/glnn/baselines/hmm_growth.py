@@ -1,0 +1,74 @@
+"""Hidden Markov models that grow, from a chain over the symbols or from few states, by doubling what is used most.
+
+EM from random numbers gets stuck the more states there are; two copies of a state that has learned its place begin
+where it is and part from there. Zeros stay zeros under EM: where each state writes one symbol, its copies do too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from glnn.baselines.hmm import ExpectedCounts, HiddenMarkovModel, first_positions, initial_hmm
+from glnn.network import Graph
+from glnn.sequences import Encoded
+
+# What a chain adds to each pair of neighbours, in occurrences, and how far copies begin from each other.
+_PAIRS = 0.1
+_APART = 0.5
+
+
+def markov_chain(data: Encoded) -> HiddenMarkovModel:
+    """One state for each symbol, which writes that symbol only: a Markov chain of order 1."""
+    A, codes = len(data.alphabet), data.codes
+    follows = np.flatnonzero(~first_positions(data))
+    pairs = np.bincount(codes[follows - 1].astype(np.int64) * A + codes[follows], minlength=A * A)
+    moves = pairs.reshape(A, A) + _PAIRS / A
+    starts = np.bincount(codes[data.starts[:-1]], minlength=A) + _PAIRS / A
+    return HiddenMarkovModel(
+        data.alphabet,
+        whole_graph(A),
+        start=starts / starts.sum(),
+        transitions=(moves / moves.sum(axis=1, keepdims=True)).ravel(),
+        emissions=np.eye(A),
+    )
+
+
+def few_states(data: Encoded, states: int, generator: np.random.Generator) -> HiddenMarkovModel:
+    """The paper's initialisation, with an edge from each state to every state."""
+    return initial_hmm(data, states, states, generator)
+
+
+def whole_graph(states: int) -> Graph:
+    """An edge from each state to every state."""
+    sources, targets = np.repeat(np.arange(states), states), np.tile(np.arange(states), states)
+    return Graph.from_edges(states, sources, targets)
+
+
+def split_states(
+    model: HiddenMarkovModel, counts: ExpectedCounts, states: int, generator: np.random.Generator
+) -> HiddenMarkovModel:
+    """A model of so many states on the whole graph: the states that write most, and of them most in doubt, are doubled.
+
+    Copies share what came to the original and differ from it by up to half, so that EM can tell them apart.
+    """
+    a, b = model.transition_matrix, model.emissions
+    doubt = -(a * np.log(np.maximum(a, 1e-300))).sum(axis=1) - (b * np.log(np.maximum(b, 1e-300))).sum(axis=1)
+    worth = counts.writings.sum(axis=1) * (doubt + 1e-6)
+    doubled = np.sort(np.argsort(-worth, kind="stable")[: states - model.states])
+    origin = np.concatenate([np.arange(model.states), doubled])
+    shares = np.ones(model.states)
+    shares[doubled] = 0.5
+
+    def apart(array: np.ndarray) -> np.ndarray:
+        moved = array * (1.0 + _APART * generator.uniform(-1.0, 1.0, array.shape))
+        return np.asarray(moved / moved.sum(axis=-1, keepdims=True))
+
+    return replace(
+        model,
+        graph=whole_graph(len(origin)),
+        start=apart((model.start * shares)[origin]),
+        transitions=apart((a * shares)[np.ix_(origin, origin)]).ravel(),
+        emissions=apart(b[origin]),
+    )
