@@ -7,7 +7,7 @@ import pytest
 
 import glnn
 from glnn.baselines.hmm import em_step, expected_counts
-from glnn.baselines.hmm_growth import few_states, markov_chain, split_states
+from glnn.baselines.hmm_growth import few_states, markov_chain, softened, split_states
 from glnn.sequences import Sequences, encode
 
 
@@ -46,6 +46,23 @@ def test_copies_say_nearly_what_their_original_said_and_then_more(beginning: str
     for _ in range(40):
         grown, after = em_step(grown, data)
     assert after > before + 20.0
+
+
+@pytest.mark.small
+def test_a_softened_model_is_the_mixture_that_the_formula_says() -> None:
+    data = encode("abcabcaab", "abc")
+    model = few_states(data, 2, np.random.default_rng(0))
+    counts = expected_counts(model, data)
+    visits, symbols = counts.writings.sum(axis=1) + 1 / 2, counts.writings.sum(axis=0) + 1 / 3
+    soft = softened(model, counts, 0.2, 0.1)
+    expected = 0.8 * model.transition_matrix[0, 1] + 0.2 * visits[1] / visits.sum()
+    assert soft.transition_matrix[0, 1] == pytest.approx(expected)
+    assert soft.emissions[1, 2] == pytest.approx(0.9 * model.emissions[1, 2] + 0.1 * symbols[2] / symbols.sum())
+
+
+def test_what_never_followed_is_unlikely_and_not_impossible() -> None:
+    model = glnn.HMM(budget="60 steps", random_state=0, verbose=0).fit(periodic(1500, 0))
+    assert model._without_escape().inner.transition_matrix.min() > 0.0
 
 
 def test_an_estimator_grows_past_the_chain_and_keeps_what_validates_best() -> None:

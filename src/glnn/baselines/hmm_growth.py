@@ -72,3 +72,21 @@ def split_states(
         transitions=apart((a * shares)[np.ix_(origin, origin)]).ravel(),
         emissions=apart(b[origin]),
     )
+
+
+def softened(model: HiddenMarkovModel, counts: ExpectedCounts, moves: float, writings: float) -> HiddenMarkovModel:
+    """The same model on the whole graph, where every state moves and writes a little as all of them do together.
+
+    a'_ij = (1 − λ) a_ij + λ v_j and b'_iy = (1 − μ) b_iy + μ n_y, with v the share of time in each state and n that of
+    each symbol: what never followed in training is then unlikely, and no longer impossible.
+    """
+    visits = counts.writings.sum(axis=1) + 1.0 / model.states
+    symbols = counts.writings.sum(axis=0) + 1.0 / counts.writings.shape[1]
+    visits, symbols = visits / visits.sum(), symbols / symbols.sum()
+    return replace(
+        model,
+        graph=whole_graph(model.states),
+        start=(1.0 - moves) * model.start + moves * visits,
+        transitions=((1.0 - moves) * model.transition_matrix + moves * visits).ravel(),
+        emissions=(1.0 - writings) * model.emissions + writings * symbols,
+    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from glnn import registry
 from glnn.baselines.hmm import EMStep, HiddenMarkovModel, expected_counts, first_positions, fit_hmm, initial_hmm
-from glnn.baselines.hmm_growth import few_states, markov_chain, split_states
+from glnn.baselines.hmm_growth import few_states, markov_chain, softened, split_states
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import degree_within, integer, number, number_or, seed
 from glnn.output.uniform import best_share
@@ -27,9 +27,11 @@ from glnn.training.race import seeds
 # A held-out tail is scored behind this much of what comes before it.
 _CONTEXT = 1000
 # Where a model begins that grows, how it grows, and how far; a chain has a state for each symbol.
-_FEW, _GROWTH, _MOST, _LARGEST_CHAIN = 8, 2.0, 256, 128
+_FEW, _GROWTH, _MOST, _LARGEST_CHAIN = 8, 2.0, 512, 512
 # A stage of growth ends when a step of EM gains less than this fraction of the log-likelihood.
 _LEAST_GAIN = 3e-5
+# How much every state does as all of them do.
+_SHARES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)
 # Looked at after so many steps, over so many.
 _LEAST_STEPS, _OVER = 15, 5
 _RECORD = (
@@ -123,6 +125,7 @@ class HMM(SequenceModel):
         if grows:
             runs = self._grow(parts, seeds(first_seed, 2), budget, tolerance, tuple(callbacks))
             best = max(runs, key=lambda run: run.score)
+            best = best._replace(best=_softened(best.best, parts))
             units = degree = best.best.states
         else:
             degree = A if degree == "auto" else degree
@@ -316,6 +319,27 @@ def _score(model: HiddenMarkovModel, held: Encoded) -> float:
     begin = int(np.argmax(held.mask))
     values = regularise(model.log_likelihoods(held)[begin:], len(held.alphabet))
     return float(values[held.mask[begin:]].sum())
+
+
+def _softened(model: HiddenMarkovModel, parts: fitting.Split) -> HiddenMarkovModel:
+    """The model with the shares of common moves and writings that suit the validation data best, one by one."""
+    held, counts = _with_context(parts), expected_counts(model, parts.train)
+    assert held is not None
+    scores: dict[tuple[float, float], float] = {}
+
+    def score(moves: float, writings: float) -> float:
+        tried = softened(model, counts, moves, writings)
+        values = tried.log_likelihoods(held)[held.mask]
+        share = best_share(values, len(held.alphabet), 1e-9)
+        return float(np.logaddexp(np.log1p(-share) + values, math.log(share / len(held.alphabet))).sum())
+
+    for moves in _SHARES:
+        scores[moves, 0.0] = score(moves, 0.0)
+    moves = max(scores, key=lambda pair: scores[pair])[0]
+    for writings in _SHARES[1:]:
+        scores[moves, writings] = score(moves, writings)
+    best = max(scores, key=lambda pair: scores[pair])
+    return model if best == (0.0, 0.0) else softened(model, counts, *best)
 
 
 def _best_share(model: HiddenMarkovModel, parts: fitting.Split, least: float) -> float:
