@@ -113,7 +113,7 @@ def test_what_was_compressed_by_something_else(in_trained: Command, trained: Pat
     (trained / "damaged.glnn").write_bytes(bytes(content))
     (trained / "short.glnn").write_bytes(bytes(content[:12]))
     for run, name, message in (
-        ("orders", "text.glnn", "no compressed event log"),
+        ("orders", "text.glnn", "not a compressed event log"),
         ("tunes", "log.glnn", ""),
         ("orders", "damaged.glnn", "damaged"),
         ("orders", "short.glnn", "damaged"),

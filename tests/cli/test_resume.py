@@ -131,10 +131,10 @@ def test_models_without_checkpoints_begin_anew(glnn: Command, files: Path) -> No
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "is no folder of a run: it holds no config.json"),
+        (None, "is not the folder of a run: it holds no config.json"),
         ("[1", "is not JSON: it was damaged"),
         ('{"format": 7}', "has format 7, this glnn reads format 1"),
-        ('{"format": 1, "model": "glnn"}', "is no description of a run"),
+        ('{"format": 1, "model": "glnn"}', "is not a description of a run"),
     ],
 )
 def test_folders_that_are_none(content: str | None, message: str, glnn: Command, files: Path) -> None:
@@ -144,7 +144,7 @@ def test_folders_that_are_none(content: str | None, message: str, glnn: Command,
     done = glnn("resume", "run")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert message in done.err
-    assert "is no folder: give the folder" in glnn("resume", "tunes.txt").err
+    assert "is not a folder: give the folder" in glnn("resume", "tunes.txt").err
 
 
 def test_a_checkpoint_of_other_networks(glnn: Command, files: Path) -> None:

@@ -94,7 +94,7 @@ def test_only_what_is_to_be_predicted(in_trained: Command, trained: Path) -> Non
 def test_wrong_input(in_trained: Command, trained: Path) -> None:
     for arguments, message in (
         (("gone", "more.txt"), "gone: No such file"),
-        (("more.txt", "more.txt"), "is no model file"),
+        (("more.txt", "more.txt"), "is not a model file"),
         (("tunes", "gone.txt"), "gone.txt: No such file"),
         (("orders", "new.csv", "--by", "name"), "rank cases by one of mean, total, peak"),
         (("orders", "tunes.txt"), "no column 'order'"),
@@ -104,7 +104,7 @@ def test_wrong_input(in_trained: Command, trained: Path) -> None:
         assert message in done.err
     (trained / "empty").mkdir()
     try:
-        assert "is no folder of a run" in in_trained("score", "empty", "more.txt").err
+        assert "is not the folder of a run" in in_trained("score", "empty", "more.txt").err
         (trained / "empty" / "config.json").write_bytes((trained / "tunes" / "config.json").read_bytes())
         assert "holds no model yet" in in_trained("score", "empty", "more.txt").err
     finally:

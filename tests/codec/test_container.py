@@ -153,7 +153,7 @@ def test_absurd_numbers_in_the_header_are_refused(number: bytes) -> None:
 
 def test_each_error_says_what_is_wrong() -> None:
     model, blob, _ = stream("hmm", "one")
-    with pytest.raises(DamagedStream, match="no stream that glnn compressed"):
+    with pytest.raises(DamagedStream, match="not a stream that glnn compressed"):
         decompress(model, b"PK" + blob)
     with pytest.raises(DamagedStream, match=f"is {len(blob) - 1} bytes long and should be {len(blob)}: it was cut off"):
         decompress(model, blob[:-1])

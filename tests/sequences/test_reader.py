@@ -97,7 +97,7 @@ def test_what_an_escaped_token_costs() -> None:
     assert escaped_bits(12, Alphabet(np.array([1, 2]))) == 8 * (2 + 1)
     with pytest.raises(InputError, match="not one character"):
         escaped_bits("ab", AB)
-    with pytest.raises(InputError, match="no byte"):
+    with pytest.raises(InputError, match="not a byte"):
         escaped_bits(256, Alphabet(b"ab"))
 
 

@@ -236,7 +236,7 @@ def test_a_crash_at_any_moment_of_writing_leaves_one_to_read(tmp_path: Path, mon
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ({}, "no checkpoint"),
+        ({}, "not a checkpoint"),
         ({"checkpoint": 9}, "version 9, this glnn reads version 1"),
         ({"checkpoint": 1}, "does not fit together"),
         ({"checkpoint": 1, "columns": ["step"], "runs": [], "about": {}}, "records other things"),

@@ -108,7 +108,7 @@ def test_foreign_files(tmp_path: Path) -> None:
         read_model_file(file)
     for content in (b"", b"hello", b"\x80\x04\x95" + bytes(50), bytes(200), "näh".encode() * 30):
         file.write_bytes(content)
-        with pytest.raises(ModelFileError, match="no model file"):
+        with pytest.raises(ModelFileError, match="not a model file"):
             read_model_file(file)
     with pytest.raises(FileNotFoundError):
         read_model_file(tmp_path / "missing")

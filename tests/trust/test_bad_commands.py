@@ -58,12 +58,12 @@ BAD_FILES = [
 ]
 BAD_RUNS = [
     ("missing", "check the name"),
-    ("folder", "folder is no folder of a run: it holds no config.json"),
-    ("text.txt", "is no model file"),
-    ("empty.txt", "is no model file"),
-    ("binary.bin", "is no model file"),
-    ("noise.safetensors", "no model file"),
-    ("begun", "the run was stopped too early; go on with: glnn resume begun"),
+    ("folder", "folder is not the folder of a run: it holds no config.json"),
+    ("text.txt", "is not a model file"),
+    ("empty.txt", "is not a model file"),
+    ("binary.bin", "is not a model file"),
+    ("noise.safetensors", "not a model file"),
+    ("begun", "the run was stopped too early; continue with: glnn resume begun"),
     ("broken", "is not JSON"),
 ]
 BAD_BUDGETS = ("", "soon", "0", "0s", "-5s", "nan", "inf", "1e3s", "5 parsecs", "1.5 steps", "60 s s", "9" * 400)
@@ -167,7 +167,7 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
         ]
     ],
     # Outputs that exist, are folders, or stand nowhere.
-    (("train", "text.txt", *STEPS, "--run", "tunes"), "--force to replace it, or go on with: glnn resume tunes"),
+    (("train", "text.txt", *STEPS, "--run", "tunes"), "--force to replace it, or continue with: glnn resume tunes"),
     (("train", "text.txt", *STEPS, "--run", "taken.out"), "taken.out is a file: a run needs a folder"),
     (("train", "text.txt", *STEPS, "--run", "taken.out/run"), "Not a directory"),
     (("train", "text.txt", *STEPS, "--run", "folder"), "holds other things"),
@@ -195,8 +195,8 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
     # What only one command has.
     *[(("decompress", "tunes", name, "new.out"), message) for name, message in [
         ("noise.glnn", ""),
-        ("text.txt", "no stream that glnn compressed"),
-        ("empty.txt", "no stream that glnn compressed"),
+        ("text.txt", "not a stream that glnn compressed"),
+        ("empty.txt", "not a stream that glnn compressed"),
         ("missing", "check the name"),
         ("folder", "Is a directory"),
     ]],

@@ -1,7 +1,7 @@
 """The command line: one file a command, heavy imports inside the commands so that `--help` is quick.
 
-Exit codes: 0 fine, 2 wrong input, told in one line on standard error (`GLNN_TRACEBACK=1` shows where it arose), 130
-interrupted, 141 when whoever read the output went away.
+Exit codes: 0 success, 2 wrong input, explained in one line on standard error (`GLNN_TRACEBACK=1` shows where), 130
+interrupted, 141 when the reader of the output went away.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def write_comparison(page: Path, rows: Sequence[Row], held: Data, symbols: int, 
         ComparisonRow(row.name, row.bits, row.group, row.seconds, row.parameters, row.detail, row.curve) for row in rows
     ]
     caption = (
-        f"Each model had {budget} of CPU time on one thread. What is marked so goes on learning as it reads these data."
+        f"Each model had {budget} of CPU time on one thread. What is marked so keeps learning as it reads these data."
     )
     comparison = Comparison(shown, symbols, caption)
     best = next((row for row in rows if row.model is not None), None)

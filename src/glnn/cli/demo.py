@@ -2,7 +2,7 @@
 
 A sample of one of the paper's sources is learned and another one coded: the bits of the network stand between those of
 the true model, which knows how the text is made, and those of what learns no structure. Insertions shows it best: to go
-on with the alphabet behind a block of digits, with words inside it, one has to remember where one was.
+on with the alphabet after a block of digits, with words inside it, one has to remember where one was.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def demo(
         raise ValueError(f"{failed[0].name} failed: {failed[0].error}")
     rows.sort(key=lambda row: row.bits)
     network = next(row for row in rows if row.model is not None and row.group == "network")
-    # The beginning of the one text it learned from is learned by heart: it goes on from the end.
+    # The beginning of the one text it learned from is learned by heart: it continues from the end.
     written = network.model.sample(_LINES * _WIDTH, prefix=known.text[-_READ:], random_state=seed)
     with working("writing the page", json):
         _write_page(target, rows, valid, symbols, source, budget, network)

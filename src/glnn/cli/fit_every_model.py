@@ -1,7 +1,7 @@
 """Every model and compressor on the same data: each trained alone within the same CPU time, on one thread.
 
 Models choose their best step on the end of the training data, held out; the validation data are only scored. A failure
-of one is told in its row and does not stop the others.
+of one is reported in its row and does not stop the others.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def title(name: str) -> str:
 def compared(
     names: Sequence[str], train: Data, valid: Data, given: dict[str, Any], common: dict[str, Any], look: Look
 ) -> Iterator[Row]:
-    """One row after the other; `look` is told of progress as (name, part of the budget, text)."""
+    """One row after the other; `look` is called with progress as (name, part of the budget, text)."""
     for name in names:
         row = Row(title(name), "compressor" if name in COMPRESSORS else registry.models()[name].group)
         try:

@@ -76,7 +76,7 @@ def _fit_other(
     line: Any,
     compiling: ExitStack,
 ) -> None:
-    """Models without steps to keep: they are quick, and begin anew when they are resumed."""
+    """Models without steps to keep: they are quick, and start again when they are resumed."""
     begun = False
 
     def look(at: Any) -> None:
@@ -146,7 +146,7 @@ def tell_result(result: dict[str, Any], as_json: bool, code: int = 0) -> None:
     else:
         _print(result)
     if result["stopped"] == "interrupted":
-        tell(f"glnn: interrupted; go on with: glnn resume {result['run']}")
+        tell(f"glnn: interrupted; continue with: glnn resume {result['run']}")
         raise typer.Exit(code)
 
 

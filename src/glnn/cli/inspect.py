@@ -76,7 +76,7 @@ def inspect(
 
 
 def part_of(content: Any, begin: int, length: int) -> Any:
-    """Some symbols of one sequence, or so many whole cases that they have about that many symbols."""
+    """Some symbols of one sequence, or enough whole cases to have about that many symbols."""
     from glnn.sequences import InputError, Lines, Sequences, Words
 
     if begin >= len(content):

@@ -37,7 +37,9 @@ def compress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> Non
         )
     packed = lzma.compress(rest.encode(), preset=9)
     if len(rest.encode()) > _most_unpacked(len(packed)):
-        raise InputError(f"{path} repeats itself so much that its copy could not be told from a trap: use xz for it")
+        raise InputError(
+            f"{path} repeats itself so much that its copy could not be told apart from a trap: use xz for it"
+        )
     write_whole(out, _MAGIC + _LENGTH.pack(len(packed)) + packed + model.compress(sequences))
 
 
@@ -46,7 +48,7 @@ def decompress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> N
     content = path.read_bytes()
     head = len(_MAGIC) + _LENGTH.size
     if content[: len(_MAGIC)] != _MAGIC:
-        raise InputError(f"{path} is no compressed event log: give a file that glnn compress wrote with this model")
+        raise InputError(f"{path} is not a compressed event log: give a file that glnn compress wrote with this model")
     try:
         (length,) = _LENGTH.unpack(content[len(_MAGIC) : head])
         # A few bytes of xz can unpack to gigabytes, or ask for as much memory to do so.

@@ -1,6 +1,6 @@
 """What goes to standard output: tables for people, one JSON document for machines; and signs of life to standard error.
 
-No colours and no cut columns where the output is no terminal.
+No colours and no cut columns where the output is not a terminal.
 """
 
 from __future__ import annotations

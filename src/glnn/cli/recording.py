@@ -28,7 +28,7 @@ _BITS = 1.0 / float(np.log(2.0))
 
 
 class Recording(Observer):
-    """Writes a training into its folder; `checkpoint` is where it goes on from."""
+    """Writes a training into its folder; `checkpoint` is where it continues from."""
 
     def __init__(
         self,

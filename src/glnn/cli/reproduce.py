@@ -38,11 +38,14 @@ def reproduce(
         bool, typer.Option("--apart", help="Distant XOR: also with each line a sequence of its own.")
     ] = False,
     coherence: Annotated[
-        int, typer.Option(min=0, metavar="STEPS", help="Distant XOR: also with steps shortened, measured so often.")
+        int,
+        typer.Option(
+            min=0, metavar="STEPS", help="Distant XOR: also with steps shortened, measured every STEPS steps."
+        ),
     ] = 0,
     longest: Annotated[
         int,
-        typer.Option(min=0, metavar="SYMBOLS", help="Distant XOR: also with time scales from 2 to so many symbols."),
+        typer.Option(min=0, metavar="SYMBOLS", help="Distant XOR: also with time scales from 2 to this many symbols."),
     ] = 0,
     only: Annotated[
         list[str] | None,
@@ -50,7 +53,7 @@ def reproduce(
             metavar="TEXT", help="Only settings whose name has this in it, such as 'music, GLNN'; repeatable."
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many settings.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only this many settings, from the first on.")] = None,
     no_run: Annotated[bool, typer.Option("--no-run", help="Run nothing, show what is there.")] = False,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Put the table between the markers of this page too.")
@@ -170,7 +173,7 @@ def _run(
         standing = sweep(wanted, path, runner, told)
     except KeyboardInterrupt:
         told.close()
-        tell("glnn: interrupted; all finished runs are in the file, the same command goes on from there", quiet)
+        tell("glnn: interrupted; all finished runs are in the file, and the same command continues from there", quiet)
         return True, []
     told.close()
     for setting, problem in standing.failed:
@@ -202,7 +205,7 @@ class _Told:
 
 
 def _show(what: str, wanted: Sequence[Setting], path: Path, page: Path | None, quiet: bool) -> dict[str, Any]:
-    """Print the table, put it into a page; the document behind it."""
+    """Print the table, put it into a page; return the document it shows."""
     from glnn.cli.printing import console, data_table
     from glnn.reproduction import tables
     from glnn.reproduction.results import read_lines

@@ -1,4 +1,4 @@
-"""`glnn resume`: go on with a run that was interrupted or killed, or give a finished one more time."""
+"""`glnn resume`: continue a run that was interrupted or killed, or give a finished one more time."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 def resume(
     run: options.Run,
     budget: Annotated[
-        str | None, typer.Option(help="A larger budget than the run was given, what is spent included.")
+        str | None, typer.Option(help="A larger budget than the run was given, including what is spent.")
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads, if another number than before.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads, if different from before.")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Go on with a run from its last checkpoint.
 
     With a budget in steps the result has the same bits as that of a run that was never interrupted. The data must be
-    where they were, and unchanged. Models without checkpoints (hmm, contexttree) begin anew.
+    where they were, and unchanged. Models without checkpoints (hmm, contexttree) start again.
 
     \b
     Examples:
@@ -42,7 +42,7 @@ def resume(
 
     folder = RunFolder(run)
     if not run.is_dir():
-        raise InputError(f"{run} is no folder: give the folder that glnn train wrote")
+        raise InputError(f"{run} is not a folder: give the folder that glnn train wrote")
     config = folder.config()
     with stopped_by_signals() as stop, folder.locked():
         result = folder.result()

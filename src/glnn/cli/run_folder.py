@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MODEL, CONFIG, HISTORY, RESULT, LOCK = "model.safetensors", "config.json", "history.jsonl", "result.json", ".lock"
 _FORMAT = 1
-# What is told of a result, beside its numbers.
+# What is reported about a result, besides its numbers.
 _TOLD = ("model", "units", "best_step", "stopped", "run", "validation_bits", "held_out")
 
 
@@ -53,7 +53,7 @@ class Input:
                 if sha256(path) != self.sha256:
                     raise InputError(f"{path} is not what it was when the run began: put the old file back")
                 return path
-        raise InputError(f"{self.path} is gone: put it back, the run goes on from its data")
+        raise InputError(f"{self.path} is gone: put it back, the run needs its data")
 
 
 @dataclass
@@ -96,19 +96,19 @@ class Config:
             found._check_types()
             return found
         except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{where} is no description of a run ({type(error).__name__}: {error})") from None
+            raise InputError(f"{where} is not a description of a run ({type(error).__name__}: {error})") from None
 
     def _check_types(self) -> None:
         """Refuse what is of another type than this package writes."""
         texts = [self.model, *(text for one in self.inputs.values() for text in vars(one).values())]
         if not all(isinstance(text, str) for text in texts):
-            raise TypeError("a name, path or checksum is no text")
+            raise TypeError("a name, path or checksum is not a text")
         if not isinstance(self.parameters, dict) or "data" not in self.inputs:
             raise TypeError("it lacks parameters or data")
         if not isinstance(self.save_every, int | float) or not isinstance(self.resumed, list):
-            raise TypeError("save_every is no number, or resumed no list")
+            raise TypeError("save_every is not a number, or resumed not a list")
         if self.size is not None and not isinstance(self.size, dict):
-            raise TypeError("size is no table")
+            raise TypeError("size is not a table")
 
 
 class RunFolder:
@@ -128,7 +128,7 @@ class RunFolder:
     def config(self) -> Config:
         """How the run was begun."""
         if not self.began:
-            raise InputError(f"{self.path} is no folder of a run: it holds no {CONFIG}")
+            raise InputError(f"{self.path} is not the folder of a run: it holds no {CONFIG}")
         return Config.from_json(_read_json(self.config_file), self.config_file)
 
     def write_config(self, config: Config) -> None:
@@ -143,7 +143,7 @@ class RunFolder:
         numbers = ("steps", "parameters", "cpu_seconds", "wall_seconds")
         whole = isinstance(found, dict) and {*numbers, *_TOLD} <= found.keys()
         if not whole or not all(isinstance(found[name], int | float) for name in numbers):
-            raise InputError(f"{self.result_file} is not what a run came to: remove it, then glnn resume {self.path}")
+            raise InputError(f"{self.result_file} is not the result of a run: remove it, then glnn resume {self.path}")
         return found  # type: ignore[no-any-return]
 
     def write_result(self, result: dict[str, Any]) -> None:
@@ -189,7 +189,7 @@ def new_run(path: Path, force: bool) -> Iterator[RunFolder]:
         if folder.began and not force:
             raise InputError(
                 f"{path} holds a run already: choose another folder with --run, --force to replace it, "
-                f"or go on with: glnn resume {path}"
+                f"or continue with: glnn resume {path}"
             )
         if not folder.began and any(entry.name != LOCK for entry in path.iterdir()):
             raise InputError(f"the folder {path} holds other things: choose another with --run")
@@ -224,7 +224,7 @@ def open_model(path: Path) -> tuple[SequenceModel, ReadOptions]:
     folder = RunFolder(path)
     config = folder.config()
     if not folder.model.exists():
-        raise InputError(f"{path} holds no model yet: the run was stopped too early; go on with: glnn resume {path}")
+        raise InputError(f"{path} holds no model yet: the run was stopped too early; continue with: glnn resume {path}")
     return load(folder.model), config.reading
 
 

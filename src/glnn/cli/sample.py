@@ -20,7 +20,7 @@ def sample(
     count: Annotated[int, typer.Option(min=1, help="How many samples.")] = 1,
     prefix: options.Prefix = None,
     temperature: Annotated[
-        float, typer.Option(min=0.0, help="Under 1 the likely gets more likely; 0 always takes the likeliest.")
+        float, typer.Option(min=0.0, help="Below 1 the likely gets more likely; 0 always takes the likeliest.")
     ] = 1.0,
     seed: options.Seed = 0,
     json: options.Json = False,

@@ -25,7 +25,7 @@ def train(
     ] = None,
     depth: Annotated[int | None, typer.Option(min=0, help="Longest context, of the model contexttree.")] = None,
     patience: Annotated[
-        int | None, typer.Option(min=1, help="Stop after so many steps without a better validation score.")
+        int | None, typer.Option(min=1, help="Stop after this many steps without a better validation score.")
     ] = None,
     budget: Annotated[str, typer.Option(help="CPU time (60s, 5m, 2h), or '200 steps', '1500 passes'.")] = "60s",
     seed: options.Seed = 0,

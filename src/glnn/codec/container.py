@@ -68,7 +68,7 @@ def read_header(source: BinaryIO) -> Header:
     source.seek(0)
     opening = source.read(len(MAGIC) + 2)
     if opening[: len(MAGIC)] != MAGIC:
-        raise DamagedStream("this is no stream that glnn compressed: give one, unaltered, from its first byte on")
+        raise DamagedStream("this is not a stream that glnn compressed: give one, unaltered, from its first byte on")
     if len(opening) < len(MAGIC) + 2:
         _cut_off(size)
     version, flags = opening[len(MAGIC) :]

@@ -126,7 +126,7 @@ def _decoded(predictor: Predictor, header: Header, source: BinaryIO, begin: int,
         yield from (piece.encode("utf-8", "surrogatepass") for piece in pieces)
     else:
         _check_kind(predictor)
-        # The layout lies behind the code; each is read where the other one left off.
+        # The layout comes after the code; each is read where the other left off.
         between = unpacked_layout(_Window(source, begin + header.code), header.layout)
         yield from (text.encode("utf-8", "surrogatepass") for text in restored_texts(between, pieces))
 

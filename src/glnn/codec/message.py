@@ -22,7 +22,7 @@ from glnn.sequences import InputError, Sequences
 from glnn.sequences.special import END, code_of
 
 Part = tuple[np.ndarray, tuple[Any] | None]
-"""Codes, and the escaped token behind them if there is one (in a tuple, since any token may be meant)."""
+"""Codes, and the escaped token after them if there is one (in a tuple, since any token may be meant)."""
 
 
 def compress(model: Any, data: Any) -> bytes:

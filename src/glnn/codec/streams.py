@@ -50,7 +50,7 @@ class StreamEncoder:
         range_coder.encode_number(value, total, self._coder, self._out)
 
     def length(self, value: int) -> None:
-        """A whole number, by its number of bits and then those behind the first."""
+        """A whole number, by its number of bits and then those after the first."""
         bits = value.bit_length()
         self.number(bits, _BITS_OF_A_LENGTH)
         for shift in range(0, bits - 1, _PIECE):
@@ -138,7 +138,7 @@ class StreamDecoder:
             self._refill()
 
     def _refill(self) -> None:
-        """More bytes behind those not yet read; behind the last ones come zeros, once."""
+        """More bytes after those not yet read; after the last ones come zeros, once."""
         place = int(self._coder[range_coder.PLACE])
         more = self._source.read(min(BLOCK, self._left))
         self._left -= len(more)

@@ -70,5 +70,5 @@ def _booleans(mask: Any, name: str) -> np.ndarray:
     if array.dtype == bool or not array.size:
         return array.astype(bool)
     if array.dtype.kind not in "iuf" or not np.isin(array, (0, 1)).all():
-        raise InputError(f"{name} holds something else than 0 and 1 (or False and True)")
+        raise InputError(f"{name} holds something other than 0 and 1 (or False and True)")
     return array.astype(bool)

@@ -84,7 +84,7 @@ def escaped_bits(token: Any, alphabet: Alphabet) -> float:
             "several texts are glnn.Sequences([...])"
         )
     if alphabet.kind == "bytes" and not 0 <= token < 256:
-        raise InputError(f"the token {token!r} is no byte, as the symbols of the alphabet are")
+        raise InputError(f"the token {token!r} is not a byte, as the symbols of the alphabet are")
     return math.log2(values)
 
 

@@ -174,7 +174,7 @@ def _checked_tokens(tokens: list[Any]) -> list[Hashable]:
         set(tokens)
     except TypeError:
         name = next(iter(types)).__name__
-        raise InputError(f"tokens of type {name} are not hashable, so they are no symbols; {ACCEPTED}") from None
+        raise InputError(f"tokens of type {name} are not hashable, so they cannot be symbols; {ACCEPTED}") from None
     return tokens
 
 

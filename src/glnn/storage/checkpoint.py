@@ -1,4 +1,4 @@
-"""Checkpoints: a training that is killed goes on from its last one, to the same bits as if nothing had happened.
+"""Checkpoints: a training that is killed continues from its last one, to the same bits as if nothing had happened.
 
 A checkpoint holds the `Progress` of every random start. Going on means doing the training again with a
 `glnn.training.recorded.RecordedTrainer` for each start: steps that are in the record are read from it, all others are
@@ -94,12 +94,12 @@ def _read(path: Path) -> Checkpoint:
     arrays, header = read_model_file(path)
     version = header.get("checkpoint")
     if version is None:
-        raise ModelFileError(f"{path} is a file of glnn, but no checkpoint")
+        raise ModelFileError(f"{path} is a file of glnn, but not a checkpoint")
     if version != _VERSION:
         raise ModelFileError(f"{path} is a checkpoint of version {version!r}, this glnn reads version {_VERSION}")
     try:
         if header["columns"] != list(_COLUMNS):
-            raise ModelFileError(f"{path} was written by a glnn that records other things of a step: begin anew")
+            raise ModelFileError(f"{path} was written by a glnn that records other things about a step: start again")
         runs = tuple(_progress(k, run, arrays) for k, run in enumerate(header["runs"]))
         return Checkpoint(runs, dict(header["about"]))
     except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError) as error:

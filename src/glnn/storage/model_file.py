@@ -65,7 +65,7 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray]
         try:
             header = _UPGRADES[version](header)
         except (KeyError, TypeError, AttributeError, ValueError):
-            raise ModelFileError(f"{path} is no whole file of version {version}: {_DAMAGED}") from None
+            raise ModelFileError(f"{path} is not a whole file of version {version}: {_DAMAGED}") from None
         version += 1
         header["format"] = version
     return tensors, header
@@ -122,7 +122,7 @@ def _open(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         length = int.from_bytes(file.read(8), "little")
         opening = file.read(1)
     if size < 10 or opening != b"{" or length > _MOST_HEADER:
-        raise ModelFileError(f"{path} is no model file: give a file that save() wrote")
+        raise ModelFileError(f"{path} is not a model file: give a file that save() wrote")
     if length > size - 8:
         raise ModelFileError(f"{path} is {size} bytes long and should be longer: it was cut off; take another copy")
     try:
