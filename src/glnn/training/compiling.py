@@ -23,7 +23,7 @@ def compiling(display: Display) -> Iterator[None]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Wait for other processes of this user; where files cannot be locked or written, go on without waiting."""
+    """Wait for other processes of this user; where files cannot be locked or written, do not wait."""
     try:
         import fcntl
 

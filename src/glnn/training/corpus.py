@@ -1,6 +1,6 @@
 """The training data as the engine walks over it: stretches of time with what every pass needs of them.
 
-All sequences stand one behind the other; each begins from the start state. The length of a stretch depends on the
+All sequences stand one after the other; each begins from the start state. The length of a stretch depends on the
 network's size only, never on threads or memory, so that every sum has one order.
 """
 
@@ -75,7 +75,7 @@ def stretch_length(units: int) -> int:
 def prepare(data: Encoded, length: int, weights: SequenceWeights = "length", continues: bool = False) -> Corpus:
     """Cut the data into stretches of at most `length` positions.
 
-    With `continues`, the first sequence began earlier: the network goes on from the state that it was left in.
+    With `continues`, the first sequence began earlier: the network continues from the state that it was left in.
 
     Weights by `"length"` count every predicted position once. `"equal"` gives every sequence the same total, scaled so
     that all weights together still sum to the number of predicted positions.

@@ -1,6 +1,6 @@
 """One training served by a Dask cluster: workers hold sequences, compute their statistics, and only sums travel.
 
-The trainer is the usual one with another engine behind it. With shards on this machine (`LocalShards`) or on a cluster
+The trainer is the usual one with another engine. With shards on this machine (`LocalShards`) or on a cluster
 of any size (`ClusterShards`) it takes the same steps, to the last bit. When a worker is lost, its sequences are given
 to the others and the step is done again. Dask runs whatever code its clients send: trusted networks only.
 """
@@ -27,7 +27,7 @@ from glnn.training.shards import ShardGroup, cut, deal, total
 from glnn.training.trainer import Trainer
 
 _ATTEMPTS = 4
-# A shard is as long as so many stretches: what it finds travels, and is to be small beside the work behind it.
+# The length of a shard in stretches: its results travel, and should be small beside the work that made them.
 STRETCHES = 4
 # Seconds after which a call that is not answered makes one look whether its worker is still there.
 _LOOK_AFTER = 2.0
@@ -102,7 +102,7 @@ class ClusterShards:
         addresses = sorted(self._workers())
         if not addresses:
             raise WorkerLostError(
-                "the cluster has no workers left: start some, and the training goes on from its last step"
+                "the cluster has no workers left: start some, and the training continues from its last step"
             )
         groups = deal(self._dealt.sizes, len(addresses))
         self.addresses = addresses[: len(groups)]
@@ -140,7 +140,7 @@ class ClusterShards:
 
 
 class _ForgottenError(LookupError):
-    """A worker that was started anew does not hold what its predecessor did."""
+    """A worker that was restarted does not hold what its predecessor did."""
 
 
 # What this process holds when it is a worker: one group, that of the latest training.

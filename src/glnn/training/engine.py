@@ -130,7 +130,7 @@ class Engine:
         """One pass forth and back: likelihood, statistics of w and of the transitions, and the state after it.
 
         `state` is the one before the data, for a corpus that continues another; derivatives stop there. Where numbers
-        stop being finite on the way, the failure is told and the statistics that it spoils are 0.
+        stop being finite on the way, the failure is reported and the statistics that it spoils are 0.
         """
         kept: list[np.ndarray | None] = [
             self._array(f"sweep{k}", len(stretch.x), self.model.trace_width) if self._keep else None
@@ -371,7 +371,7 @@ def _with_recursion(method: TransitionMethod) -> bool:
 
 
 def _born_forwards(stretch: Stretch, trace: np.ndarray, state: np.ndarray) -> NotFinite:
-    """Where an activity, or behind finite activities the output, was first not finite."""
+    """Where an activity, or the output of finite activities, was first not finite."""
     bad = np.argwhere(~np.isfinite(trace))
     if len(bad):
         return NotFinite("the activity", int(bad[0, 1]), stretch.begin + int(bad[0, 0]))

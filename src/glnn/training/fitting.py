@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Split:
-    """Data for training and for validation; `continues` says that the second goes on where the first ends."""
+    """Data for training and for validation; `continues` says that the second continues where the first ends."""
 
     train: Encoded
     validation: Encoded | None
@@ -157,7 +157,7 @@ def _warm_up(run: Run, plan: Plan, data: Encoded) -> None:
     validation = Validation(run.model, few, threads=plan.settings.threads)
     trainer = plan.trainer(run.model, few, run.params, replace(plan.settings, batch_size=None), validation)
     if trainer.run(Budget(steps=2)).reason == "interrupted":
-        # There is no model yet that could be kept.
+        # There is no model to keep yet.
         raise KeyboardInterrupt
 
 

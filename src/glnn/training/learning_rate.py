@@ -1,6 +1,6 @@
 """Ways to accept a proposal. The paper's (Section 2): a step that lowers the likelihood is halved and tried again.
 
-The direction is kept: only the trial is computed anew. A success multiplies the rate by 1.1.
+The direction is kept: only the trial is computed again. A success multiplies the rate by 1.1.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 
 
 class Started(Generic[Result]):
-    """Jobs that others may have begun; whoever wants the results helps until all are done."""
+    """Jobs that others may have begun; a thread that wants the results helps until all are done."""
 
     def __init__(self, jobs: Sequence[Callable[[], Result]]) -> None:
         self._jobs, self._next = jobs, count()
@@ -74,7 +74,7 @@ class Workers:
 
 
 def one_behind(items: Iterable[Item]) -> Iterator[Item]:
-    """Each item, but only when the one after it is there: what was started for it goes on in the meantime."""
+    """Each item, but only when the one after it is there: what was started for it runs on in the meantime."""
     waiting: list[Item] = []
     for item in items:
         yield from waiting

@@ -22,7 +22,7 @@ class Settings:
     sequence_weights: SequenceWeights = "length"
     patience: int | None = None
     validate_every: int = 1
-    """Validation data are scored at the first step and then again after so many."""
+    """Validation data are scored at the first step, and then every so many steps."""
     threads: int = 1
     memory: int = DEFAULT_MEMORY
     precision: Precision = "float64"

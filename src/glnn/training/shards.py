@@ -1,4 +1,4 @@
-"""Sequences dealt out in shards: what a pass finds on each is added up in one fixed tree, whoever computed it.
+"""Sequences dealt out in shards: what a pass finds on each is added up in one fixed tree, no matter who computed it.
 
 Floating-point sums depend on their order. Here shards are cut by the data and the network's size alone, and their
 results are added pairwise along a binary tree over the shards, in the order of the sequences. A worker that holds
@@ -29,7 +29,7 @@ _SLOTS = 2
 
 @dataclass(frozen=True)
 class Scored:
-    """The log-likelihood of neighbouring shards, the first failure in them, and the state behind their last symbol."""
+    """The log-likelihood of neighbouring shards, the first failure in them, and the state after their last symbol."""
 
     log_likelihood: float
     failure: NotFinite | None
@@ -97,7 +97,7 @@ class ShardGroup:
 
 
 def cut(data: Encoded, symbols: int) -> list[range]:
-    """Neighbouring sequences together until they have so many symbols; by the data alone, never by the workers."""
+    """Neighbouring sequences together until they have this many symbols; by the data alone, never by the workers."""
     if symbols < 1:
         raise ValueError(f"a shard of {symbols} symbols was asked for: at least 1 is needed")
     lengths = np.diff(data.starts)

@@ -52,7 +52,7 @@ def choose_size(
     budget: Budget,
     cost: float = 1.0,
 ) -> Size:
-    """Fill in what is "auto", for training data of so many symbols; `cost` is that of a step beside a GLNN's."""
+    """Fill in what is "auto", for training data of this many symbols; `cost` is that of a step relative to a GLNN's."""
     seconds = (SECONDS if budget.seconds is None else budget.seconds) / cost
     if not isinstance(units, int):
         units = min(max(UNITS[0], round(8.0 * math.sqrt(alphabet_size))), UNITS[1])
@@ -67,7 +67,7 @@ def choose_size(
 
 
 def _degree(units: int, symbols: int, alphabet_size: int) -> int:
-    """The paper's √(2A); fewer, 3 at least, where data could not teach or memory not hold so many parameters."""
+    """The paper's √(2A); fewer, but at least 3, where data or memory are too small for that many parameters."""
     blocks = alphabet_size * units
     bearable = PARAMETERS_FOR_A_SYMBOL * symbols / blocks - 1.0
     storable = math.sqrt(MOST_ENTRIES / blocks) - 1.0

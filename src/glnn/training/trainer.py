@@ -99,7 +99,7 @@ class Trainer:
         progress.seconds = clock.seconds
         return progress
 
-    # What overflows is caught and told in the step's record.
+    # What overflows is caught and reported in the step's record.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def step(self, clock: Clock | None = None) -> StepInfo:
         """One update of the writing weights and one of the transitions: each is proposed, accepted or not, recorded.
@@ -205,7 +205,7 @@ class Trainer:
             return None
         state = current.state
         if self._batched and self.validation.continues:
-            # It goes on behind the last of all sequences, which need not be in this batch.
+            # It continues after the last of all sequences, which need not be in this batch.
             state = Engine(self.model, self._whole, self.workers, 0).forward(current.params).state
         return self.validation.score(current.params, state)
 

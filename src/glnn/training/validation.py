@@ -15,7 +15,7 @@ from glnn.training.parallel import Workers
 
 
 class Validation:
-    """Validation data for a model. `continues` says that it goes on where the training data ends."""
+    """Validation data for a model. `continues` says that it continues where the training data ends."""
 
     def __init__(self, model: Model, data: Encoded, continues: bool = False, threads: int = 1) -> None:
         self.continues = continues
@@ -24,11 +24,11 @@ class Validation:
         self._engine = Engine(model, prepare(data, stretch_length(model.units)), Workers(threads), memory=0)
 
     def log_likelihoods(self, params: Params, state: np.ndarray | None = None) -> np.ndarray:
-        """log π_t(x_t) at every predicted position; `state` is the network's state behind the training data."""
+        """log π_t(x_t) at every predicted position; `state` is the network's state after the training data."""
         return self._engine.log_likelihoods(params, state if self.continues else None)
 
     def score(self, params: Params, state: np.ndarray | None = None) -> float:
-        """The regularised log-likelihood; `state` is the network's state behind the training data."""
+        """The regularised log-likelihood; `state` is the network's state after the training data."""
         values = self.log_likelihoods(params, state)
         total = float(regularise(values, self.alphabet_size, self._times).sum())
         return total if np.isfinite(total) else -np.inf
