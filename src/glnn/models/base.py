@@ -104,7 +104,7 @@ class Model(Protocol):
         state: np.ndarray,
         trace: np.ndarray,
     ) -> None:
-        """Run over a stretch, from `state` (overwritten by the state behind it), filling `trace`."""
+        """Run over a stretch, from `state` (overwritten by the state after it), filling `trace`."""
         ...
 
     def stepper(self, params: Params) -> Stepper:
@@ -275,7 +275,7 @@ class LinearRecurrence(Model):
         state: np.ndarray,
         trace: np.ndarray,
     ) -> None:
-        """Fill the activities of a stretch; `state` is V before it and becomes V behind it."""
+        """Fill the activities of a stretch; `state` is V before it and becomes V after it."""
         common = (x, first, self.group, self.leak, self.activation_code)
         if isinstance(weights, DenseWeights):
             recurrence.forward_dense(*common, weights.D, weights.bias, V0, state, trace)
@@ -303,7 +303,7 @@ class LinearRecurrence(Model):
         out: np.ndarray,
         start: np.ndarray,
     ) -> None:
-        """B^{t+1} for every position of a stretch; `carry` is B behind it and becomes B at its first position."""
+        """B^{t+1} for every position of a stretch; `carry` is B after it and becomes B at its first position."""
         common = (given.x, given.first, self.group, self.leak, self.activation_code)
         rest = (trace, given.predicted, given.error, carry, out, start)
         if isinstance(weights, DenseWeights):

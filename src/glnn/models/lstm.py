@@ -69,7 +69,7 @@ class LSTM(Model):
         edges = ptr[:-1].reshape(N, 4)[graph.edge_targets] + place[:, None]
         rows = np.zeros(ptr[-1], np.int64)
         rows[edges] = 1 + graph.sources[:, None]
-        # The signals are h, c before the step, c behind it, N columns each.
+        # The signals are h, c before the step and c after it, N columns each.
         rows[ends[:, :3] - 1] = 1 + np.array([N, N, 2 * N]) + np.arange(N)[:, None]
         self.signals = Signals(ptr, rows, "input")
         # In each unit the A input weights follow its signals.
@@ -151,7 +151,7 @@ class LSTM(Model):
         state: np.ndarray,
         trace: np.ndarray,
     ) -> None:
-        """Fill the trace of a stretch; `state` is (c, h) before it and becomes that behind it."""
+        """Fill the trace of a stretch; `state` is (c, h) before it and becomes that after it."""
         graph = (self.graph.in_ptr, self.graph.sources, weights.into, weights.dense)
         lstm_kernels.forward(x, first, *graph, weights.bias, weights.peephole, self.scale, self.shift, V0, state, trace)
 
