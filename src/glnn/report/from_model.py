@@ -97,7 +97,7 @@ def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:
         facts.append(Fact("units", f"{size:,}", f"{edges}{parameters:,} parameters" if parameters else edges))
     seconds = getattr(model, "seconds_", None)
     if seconds is not None:
-        # A context tree reads once; that is no number of steps worth telling.
+        # A context tree reads once; that is not a number of steps worth reporting.
         detail = f"{model.steps_:,} steps" if getattr(model, "steps_", 1) > 1 else ""
         if hasattr(model, "metric"):
             detail += f", {model.output_metric.upper()}+{model.metric.upper()}"
@@ -206,7 +206,7 @@ def _weights(model: Any) -> Weights | None:
 def _held(
     model: Any, weights: Weights | None, activities: np.ndarray, codes: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray | None, str]:
-    """What lies behind the activities, in networks that keep it from step to step."""
+    """What the activities are made from, in networks that keep it from step to step."""
     network = _network(model)
     if weights is None:
         return None, ""

@@ -1,4 +1,4 @@
-"""What units hold behind their activities: V_j in the networks, the cell c_j in the LSTM.
+"""What units hold beside their activities: V_j in the networks, the cell c_j in the LSTM.
 
 A GLNN's V changes by Σ_i τ_ij(x_t) a_i^t a step and has no bounds, so a unit can count far beyond where tanh V is 1 to
 the last digit; its activity then shows nothing until it comes back.
@@ -19,7 +19,7 @@ def pre_activations(
 ) -> np.ndarray:
     """V^t of every unit, (T, N), from the activities and V^{t+1} = leak · V^t + bias(x_t) + Σ_i τ_i(x_t) a_i^t."""
     if leak not in (0.0, 1.0):
-        raise ValueError(f"leak is {leak}: networks keep V (1) or make it anew at each step (0)")
+        raise ValueError(f"leak is {leak}: networks keep V (1) or compute it afresh at each step (0)")
     units = activities.shape[1]
     change = np.empty_like(activities)
     for code in np.unique(codes):

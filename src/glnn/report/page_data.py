@@ -117,7 +117,7 @@ class Inside:
     codes: np.ndarray
     starts: np.ndarray
     held: np.ndarray | None = None
-    """What the units hold behind their activities, (T, N), where that tells more: V of a GLNN, c of an LSTM."""
+    """What the units hold beside their activities, (T, N), where that says more: V of a GLNN, c of an LSTM."""
     held_name: str = "V"
     weights: Weights | None = None
     time_scales: TimeScales | None = None

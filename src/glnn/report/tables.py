@@ -47,7 +47,7 @@ def sequence_table(given: Surprise) -> str:
 
 
 def sample_text(sample: Sample) -> str:
-    """The symbols, long runs of one symbol told by their length."""
+    """The symbols, with long runs of one symbol given by their length."""
     pieces = [_sampled(symbol, "given") for symbol in sample.prefix]
     symbols, position = list(sample.symbols), 0
     while position < len(symbols) and len(pieces) < _MOST_PIECES:
@@ -90,7 +90,7 @@ def _comparison_row(row: ComparisonRow, symbols: int | None, reference: float | 
 def _sampled(symbol: str, kind: str) -> str:
     if symbol in (NEWLINE, label(END)):
         return f'<span class="unseen">{symbol}</span><br>'
-    # Marks in place of spaces and unseen characters stay in the background; a line may break behind them.
+    # Marks in place of spaces and unseen characters stay in the background; a line may break after them.
     faint = symbol in "·⇥␍" or symbol.startswith(("U+", "\\x"))
     names = " ".join(name for name in (kind, "unseen" if faint else "") if name)
     text = f'<span class="{names}">{escape(symbol)}</span>' if names else escape(symbol)

@@ -2,7 +2,7 @@
 
 Alone: V_j^t changed by ε changes V_j^{t+1} by (leak + τ_jj(x_t) s'(V_j^t)) ε through the unit's own loop, so the change
 lives for −1 / ⟨log |leak + τ_jj s'|⟩ symbols; before training a GLNN's units have 1/μ_j (the paper's Section "init").
-Measured: the lag at which the correlation of a_j with itself has fallen to 1/e, whoever keeps it up.
+Measured: the lag at which the correlation of a_j with itself has fallen to 1/e, whatever keeps it up.
 """
 
 from __future__ import annotations
