@@ -52,7 +52,7 @@ class ContextTree(SequenceModel):
     first_ratio: what a new context weighs beside longer ones.
     max_nodes: bound on the memory, some 50 bytes each; a warning says when they are used up.
     weight_limit, count_limit: bounds (in bits, for "mixture"; in symbols) on the evidence that is gathered.
-    learning: "online" goes on learning from what is scored, as in the paper; "frozen" does not, so that every sequence
+    learning: "online" keeps learning from what is scored, as in the paper; "frozen" does not, so that every sequence
     is scored alike; "auto" is online after one sequence and frozen after several.
     end, unknown, alphabet, verbose: as in the networks.
 
@@ -204,7 +204,7 @@ def _check_decomposition(children: np.ndarray, alphabet_size: int) -> None:
         raise ModelFileError(f"children holds numbers of type {children.dtype}, not whole ones")
     whole = [*range(1, roots), *range(-alphabet_size, 0)]
     if children.shape != (roots, 2) or sorted(children.ravel().tolist()) != sorted(whole):
-        raise ModelFileError(f"the decomposition is no tree over the {alphabet_size} symbols")
+        raise ModelFileError(f"the decomposition is not a tree over the {alphabet_size} symbols")
     if ((children >= 0) & (children <= np.arange(roots)[:, None])).any():
         raise ModelFileError("the decomposition's branchings are out of order")
 

@@ -24,7 +24,7 @@ from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.compiling import compiling
 from glnn.training.race import seeds
 
-# A held-out tail is scored behind this much of what comes before it.
+# A held-out tail is scored after this much of what comes before it.
 _CONTEXT = 1000
 # Where a model begins that grows, how it grows, and how far; a chain has a state for each symbol.
 _FEW, _GROWTH, _MOST, _LARGEST_CHAIN = 8, 2.0, 512, 512
@@ -351,7 +351,7 @@ def _best_share(model: HiddenMarkovModel, parts: fitting.Split, least: float) ->
 
 
 def _with_context(parts: fitting.Split) -> Encoded | None:
-    """Held-out data; a tail stands behind the end of the training data, which is read and not predicted."""
+    """Held-out data; a tail comes after the end of the training data, which is read and not predicted."""
     held = parts.validation
     if held is None or not parts.continues:
         return held
