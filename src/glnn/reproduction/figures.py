@@ -110,7 +110,7 @@ def draw_source(lines: Sequence[Line], source: str) -> Figure:
 
 
 def _strong(axes: Axes, line: Line, colour: str, order: int) -> None:
-    """A run as a strong line up to its best score, and a weaker one behind it."""
+    """A run as a strong line up to its best score, and a weaker one after it."""
     seconds, regrets = curve(line)
     best = min(range(len(regrets)), key=regrets.__getitem__)
     axes.plot(seconds[: best + 1], regrets[: best + 1], color=colour, lw=2.4, solid_capstyle="round", zorder=order)

@@ -46,7 +46,7 @@ class _Worker:
 
 
 def run_in_processes(settings: Sequence[Setting], workers: int = 1, work: Work = run_setting) -> Iterator[Finished]:
-    """Run settings in their order on so many processes: each setting with its line, or None and what went wrong."""
+    """Run settings in their order on this many processes: each setting with its line, or None and what went wrong."""
     if workers < 1:
         raise ValueError(f"{workers} workers were asked for: at least 1 is needed")
     if workers > 1 and work is run_setting:

@@ -1,6 +1,6 @@
 """The file of results: one line of JSON for each finished run, appended at once by one process.
 
-A line that a crash cut short is not read, and what is appended behind it begins a line of its own.
+A line that a crash cut short is not read, and what is appended after it begins a line of its own.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ def write_between(page: Path, name: str, text: str) -> None:
 
 
 def number(value: float) -> str:
-    """A regret: one digit behind the point under a thousand bits."""
+    """A regret: one digit after the point under a thousand bits."""
     return f"{value:,.1f}" if abs(value) < 1000 else f"{value:,.0f}"
 
 

@@ -26,7 +26,7 @@ from glnn.training.trainer import Trainer
 SUCCESS = 0.01
 # About as many points of a curve as a run of 2,000 passes needs.
 PASSES_BETWEEN_POINTS = 20
-# A run that has succeeded goes on for so many passes, to show that it stays there, and ends.
+# A run that has succeeded continues for this many passes, to show that it stays there, and ends.
 PASSES_AFTER_SUCCESS = 100
 
 
@@ -52,7 +52,7 @@ class XorRecord:
     _engines: dict[str, Engine] = field(default_factory=dict)
 
     def measure(self, params: Params, passes: int) -> XorPoint:
-        """Measure parameters that took so many passes."""
+        """Measure parameters that took this many passes."""
         train, valid = (self._scores(name, params) for name in ("train", "valid"))
         least = min(((point.valid_error, point.valid_bits) for point in self.points), default=(math.inf, math.inf))
         point = XorPoint(passes, _bits(train), _bits(valid), error_rate(train), error_rate(valid))
@@ -97,7 +97,7 @@ def success_passes(points: list[XorPoint]) -> int | None:
 
 
 def successes(lines: list[dict[str, Any]], passes: int) -> int:
-    """How many runs succeeded within so many passes."""
+    """How many runs succeeded within this many passes."""
     return sum(line["success_passes"] is not None and line["success_passes"] <= passes for line in lines)
 
 
