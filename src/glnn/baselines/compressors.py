@@ -19,14 +19,14 @@ from glnn.sequences import Alphabet, Encoded, InputError, encode
 
 
 def added_bits(train: Any, valid: Any, compressor: str = "bzip2") -> int:
-    """The bits that compressing `valid` behind `train` takes more than compressing `train` alone."""
+    """How many more bits `train` and `valid` take together than `train` alone."""
     compress = _compressor(compressor)
     first, second = as_bytes(train, valid)
     return 8 * (len(compress(first + second)) - len(compress(first)))
 
 
 def as_bytes(train: Any, valid: Any) -> tuple[bytes, bytes]:
-    """Both data as bytes, over one alphabet; several sequences one behind the other."""
+    """Both data as bytes, over one alphabet; several sequences one after the other."""
     if isinstance(train, str) and isinstance(valid, str):
         return _utf8(train), _utf8(valid)
     if isinstance(train, bytes) and isinstance(valid, bytes):

@@ -58,7 +58,7 @@ class Forest:
         return self.nodes[: self.used[kernels.NODES]]
 
     def grown(self, roots: int, max_nodes: int, nodes_wanted: int) -> Forest:
-        """The same trees with more room: for so many nodes at least, and for symbols."""
+        """The same trees with more room: for at least this many nodes, and for symbols."""
         nodes, history = self.nodes, self.history
         number, symbols = (int(count) for count in self.used)
         if symbols + 2 > history.size:

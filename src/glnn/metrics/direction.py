@@ -57,7 +57,7 @@ class TransitionStep(NamedTuple):
     quasi_diagonal: int = 0
     resting: int = 0
     remembered: np.ndarray | None = None
-    """What the direction wants to be told again at the next step."""
+    """What the direction wants to get back at the next step."""
 
     def finite(self) -> TransitionStep:
         """The same, with 0 for what is not finite."""

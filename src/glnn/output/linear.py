@@ -65,7 +65,7 @@ def scaled_activities(
         rows = slice(begin, min(begin + steps, len(x)))
         before, a = state.copy(), np.empty((rows.stop - begin, network.units))
         network.forward(weights, V0, x[rows], first[rows], state, a)
-        # Where a sequence ends, the state behind it is not used: it may be 0 when the last symbol was impossible.
+        # Where a sequence ends, the state after it is not used: it may be 0 when the last symbol was impossible.
         ends = rows.stop == len(x) or first[rows.stop]
         sizes = np.abs(a.sum(axis=1) if ends else np.append(a.sum(axis=1), state.sum()))
         low, high = (_SMALLEST, _LARGEST) if steps > 1 else (0.0, np.inf)
@@ -78,7 +78,7 @@ def scaled_activities(
             state, steps = before, steps // 2
         else:
             raise ValueError(
-                f"the activities behind position {begin} sum to {sizes[-1]:g}, so nothing can be predicted from them: "
+                f"the activities after position {begin} sum to {sizes[-1]:g}, so nothing can be predicted from them: "
                 "the symbol there has probability 0"
             )
 

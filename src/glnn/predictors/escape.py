@@ -43,7 +43,7 @@ class EscapeState:
 
 
 class WithEscape(StepwisePredictor):
-    """A predictor over `alphabet`, which is that of `inner` with the escape behind it."""
+    """A predictor over `alphabet`, which is that of `inner` with the escape after it."""
 
     def __init__(self, inner: Predictor, alphabet: Alphabet, probability: float) -> None:
         if len(alphabet) != len(inner.alphabet) + 1 or not 0.0 < probability < 1.0:
