@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree
-from glnn.report import PageData, from_model
+from glnn.report import PageData, from_model, render
 from glnn.sequences import InputError, Sequences, encode
 
 SETTINGS = {"units": 4, "degree": 2, "budget": "4 steps", "random_state": 0, "verbose": 0}
@@ -190,3 +190,19 @@ def test_a_sequence_that_is_drawn_again_is_shown_once() -> None:
         lines = " ".join(sample.symbols).split("⟨end⟩")[:-1]
         assert len(set(lines)) == len(lines) < 8
         assert sample.heading.endswith(f"(8 drawn, {len(lines)} different)")
+
+
+def test_members_and_their_weights_are_shown(counting_text: str) -> None:
+    model = fitted(GLNN, counting_text, members=2, restarts=1, budget="8 steps", calibration=True, start="typical")
+    page = silent(model, counting_text)
+    shown = page.together
+    assert shown is not None and [row.seed for row in shown.members] == [one["seed"] for one in model.members_]
+    np.testing.assert_array_equal(shown.weights, model.weights_.weights)
+    assert shown.weighed == model.combined_bits_[-1]
+    # What is inside is the first member's, from where it begins.
+    inside = page.inside
+    assert inside is not None and inside.held is not None
+    np.testing.assert_allclose(np.tanh(inside.held), inside.activities, atol=1e-9)
+    text = render(page)
+    assert ">Members<" in text and f"{model.weights_.weights[0, 1]:.3f}" in text
+    assert silent(fitted(GLNN, counting_text), counting_text).together is None

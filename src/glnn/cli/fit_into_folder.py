@@ -132,11 +132,26 @@ def _result(folder: RunFolder, config: Config, model: Any, valid: Data | None, w
         "cpu_seconds": getattr(model, "total_seconds_", model.seconds_),
         "wall_seconds": wall,
         "validation_bits": model.validation_bits_,
+        **_prediction(model),
     }
     if valid is not None:
         found = scored(model, valid)
         result |= {"valid_bits": found.bits, "valid_symbols": found.symbols}
     return finite(result)  # type: ignore[no-any-return]
+
+
+def _prediction(model: Any) -> dict[str, Any]:
+    """What stands between the trained networks and their predictions."""
+    if not hasattr(model, "members_"):
+        return {}
+    weights = model.weights_
+    return {
+        "members": model.members_,
+        "starts_typical": [start is not None for start in model.starts_],
+        "combined_bits": model.combined_bits_,
+        "weights": None if weights is None else {"nodes": weights.nodes.tolist(), "at": weights.weights.tolist()},
+        "smoothing": model.smoothing_,
+    }
 
 
 def tell_result(result: dict[str, Any], as_json: bool, code: int = 0) -> None:
@@ -162,6 +177,10 @@ def _print(result: dict[str, Any]) -> None:
     elif result["validation_bits"] is not None and result["held_out"]:
         each = result["validation_bits"] / result["held_out"]
         rows.append(("held-out end", f"{result['validation_bits']:,.1f} bits, {each:.4f} a symbol"))
+    if result.get("weights") and result.get("combined_bits"):
+        *_, evenly, weighed = result["combined_bits"]
+        what = f"{len(result['members'])} members" if len(result["members"]) > 1 else "calibration"
+        rows.append((what, f"{evenly:.4f} → {weighed:.4f} bits a symbol of the validation data"))
     rows.append(("folder", result["run"]))
     print_facts(rows)
 

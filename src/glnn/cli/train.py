@@ -23,6 +23,15 @@ def train(
     restarts: Annotated[
         str | None, typer.Option(metavar="N", help="Random starts that share the budget; auto if left out.")
     ] = None,
+    members: Annotated[
+        str | None, typer.Option(metavar="N", help="Networks that predict together and share the budget.")
+    ] = None,
+    calibration: Annotated[
+        bool | None, typer.Option(help="Correct predictions by how sure they are, as the validation data teach.")
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option(metavar="NAME", help="State at the start of a sequence: auto | trained | typical.")
+    ] = None,
     depth: Annotated[int | None, typer.Option(min=0, help="Longest context, of the model contexttree.")] = None,
     patience: Annotated[
         int | None, typer.Option(min=1, help="Stop after this many steps without a better validation score.")
@@ -80,6 +89,9 @@ def train(
         "units": number_or_auto("--units", units),
         "degree": number_or_auto("--degree", degree),
         "restarts": number_or_auto("--restarts", restarts),
+        "members": number_or_auto("--members", members),
+        "calibration": calibration,
+        "start": start,
         "depth": depth,
         "patience": patience,
     }

@@ -19,10 +19,12 @@ from glnn.report.page_data import (
     Fact,
     Inside,
     Learning,
+    MemberRow,
     PageData,
     Sample,
     Surprise,
     TimeScales,
+    Together,
     Weights,
 )
 from glnn.report.positions import Positions, read_positions
@@ -67,6 +69,7 @@ def from_model(
         surprise=Surprise(positions.codes, positions.bits, positions.starts, positions.mask, positions.names),
         samples=_samples(model, random_state) if samples else (),
         inside=inside,
+        together=_together(model),
         notes=tuple(notes),
     )
 
@@ -176,12 +179,29 @@ def _inside(model: Any, positions: Positions) -> Inside | None:
     return Inside(activities, codes, starts, behind, symbol, weights, scales)
 
 
+def _together(model: Any) -> Together | None:
+    """Members and weights, where a model has weights by entropy."""
+    weights = getattr(model, "weights_", None)
+    if weights is None:
+        return None
+    bits = model.combined_bits_ or [None] * (len(model.members_) + 2)
+    rows = [
+        MemberRow(member["seed"], member["steps"], member["seconds"], own, start is not None)
+        for member, own, start in zip(model.members_, bits, model.starts_, strict=False)
+    ]
+    return Together(rows, weights.nodes / np.log(2.0), weights.weights, bits[-2], bits[-1])
+
+
 def _network(model: Any) -> Any:
-    """The network under whatever stands around it, None where there is none."""
+    """The network under whatever stands around it, the first of several; None where there is none."""
+    return getattr(_predictor(model), "model", None)
+
+
+def _predictor(model: Any) -> Any:
     predictor = model.predictor_
     while hasattr(predictor, "inner"):
         predictor = predictor.inner
-    return getattr(predictor, "model", None)
+    return predictor.members[0] if hasattr(predictor, "members") else predictor
 
 
 def _weights(model: Any) -> Weights | None:
@@ -211,10 +231,10 @@ def _held(
     if weights is None:
         return None, ""
     if len(weights.groups) > 1:
-        return held.cells(network, model.params_, codes, starts), "c"
+        return held.cells(network, _predictor(model).params, codes, starts), "c"
     if network.leak == 0.0:
         return None, ""
-    return held.pre_activations(weights, activities, codes, starts, model.params_.V0, network.leak), "V"
+    return held.pre_activations(weights, activities, codes, starts, _predictor(model).params.V0, network.leak), "V"
 
 
 def _time_scales(

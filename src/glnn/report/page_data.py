@@ -123,6 +123,30 @@ class Inside:
     time_scales: TimeScales | None = None
 
 
+@dataclass(frozen=True)
+class MemberRow:
+    """One network of those that predict together."""
+
+    seed: int
+    steps: int
+    seconds: float
+    bits: float | None
+    """Bits a symbol of the validation data, by this network alone."""
+    typical_start: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """How networks predict: one calibrated, or several mixed, by weights (B, K) at entropies (B,) in bits."""
+
+    members: Sequence[MemberRow]
+    entropies: np.ndarray
+    weights: np.ndarray
+    evenly: float | None = None
+    weighed: float | None = None
+    """Bits a symbol of the validation data: all mixed evenly, and as they are weighed."""
+
+
 @dataclass(frozen=True, eq=False)
 class PageData:
     """All that a page shows."""
@@ -136,5 +160,6 @@ class PageData:
     surprise: Surprise | None = None
     samples: Sequence[Sample] = ()
     inside: Inside | None = None
+    together: Together | None = None
     notes: Sequence[str] = field(default=())
     """Sentences for the end of the page: what was left out, what a figure means here."""

@@ -19,8 +19,9 @@ from glnn.report.page_data import (
     Sample,
     Surprise,
     TimeScales,
+    Together,
 )
-from glnn.report.tables import comparison_table, sample_text, sequence_table
+from glnn.report.tables import comparison_table, members_table, sample_text, sequence_table, weights_table
 
 
 def header(page: PageData, chapters: Iterable[tuple[str, str]]) -> str:
@@ -45,6 +46,9 @@ def chapters(page: PageData) -> list[tuple[str, str, str]]:
         found.append(("surprise", "Surprise", surprise(page.surprise)))
     if page.samples:
         found.append(("samples", "Samples", samples(page.samples)))
+    if page.together is not None:
+        title = "Members" if len(page.together.members) > 1 else "Calibration"
+        found.append(("together", title, together(page.together)))
     if page.inside is not None and len(page.inside.codes):
         title = "Inside the network" if page.inside.weights is not None else "Inside the model"
         found.append(("inside", title, inside(page.inside)))
@@ -106,6 +110,23 @@ def samples(given: Sequence[Sample]) -> str:
         f'<div class="sample{" apart" if sample.separate else ""}">{sample_text(sample)}</div></figure>'
         for sample in given
     )
+
+
+def together(given: Together) -> str:
+    """The networks one by one, and their weights by entropy."""
+    if len(given.members) > 1:
+        text = (
+            f"{len(given.members)} networks predict together, <i>p</i>(<i>y</i>) ∝ exp Σ<sub><i>k</i></sub> "
+            "<i>w<sub>k</sub></i>(<i>h</i>) log <i>p<sub>k</sub></i>(<i>y</i>): the weights depend on the entropy "
+            "<i>h</i> of their even mixture and were learned on the validation data."
+        )
+    else:
+        text = (
+            "Predictions are corrected by how sure they are, <i>p</i> ∝ <i>p</i><sup><i>β</i>(<i>h</i>)</sup>, where "
+            "<i>h</i> is their own entropy. A <i>β</i> under 1 makes them less sure, one above 1 surer; it was learned "
+            "on the validation data."
+        )
+    return f"<p>{text}</p>{members_table(given)}{weights_table(given)}"
 
 
 def inside(given: Inside) -> str:

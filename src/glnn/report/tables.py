@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from glnn.report.labels import NEWLINE, label
-from glnn.report.page_data import Comparison, ComparisonRow, Sample, Surprise
+from glnn.report.page_data import Comparison, ComparisonRow, Sample, Surprise, Together
 from glnn.sequences.special import END
 
 _MOST_SEQUENCES = 12
@@ -44,6 +44,43 @@ def sequence_table(given: Surprise) -> str:
         )
     table = _table("Sequences", ["sequence", "bits a symbol", "bits", "symbols"], rows)
     return f"<h3>The most surprising of {number:,} sequences</h3>{table}"
+
+
+def members_table(given: Together) -> str:
+    """Each network's training, and what it needs on the validation data alone, beside all together."""
+    rows = []
+    for k, member in enumerate(given.members, 1):
+        start = "typical" if member.typical_start else "trained"
+        cells = [str(member.seed), f"{member.steps:,}", f"{member.seconds:,.1f}", start, _optional(member.bits, ".4f")]
+        rows.append(f'<tr><th scope="row">network {k}</th>{_cells(cells)}</tr>')
+    empty = ["", "", "", ""]
+    if len(given.members) > 1 and given.evenly is not None:
+        rows.append(f'<tr><th scope="row">mixed evenly</th>{_cells([*empty, f"{given.evenly:.4f}"])}</tr>')
+    if given.weighed is not None:
+        rows.append(f'<tr class="best"><th scope="row">weighed</th>{_cells([*empty, f"{given.weighed:.4f}"])}</tr>')
+    heads = ["", "seed", "steps", "CPU s", "start state", "bits a symbol, validation"]
+    return _table("Networks", heads, rows)
+
+
+def weights_table(given: Together) -> str:
+    """A row for each entropy, shaded where a weight is under or above its even share."""
+    even = 1.0 / len(given.members)
+    heads = ["entropy, bits", *(["β"] if len(given.members) == 1 else [f"w{k + 1}" for k in range(len(given.members))])]
+    rows = []
+    for entropy, weights in zip(given.entropies, given.weights, strict=True):
+        cells = "".join(f'<td style="background:{_shade(weight / even - 1.0)}">{weight:.3f}</td>' for weight in weights)
+        rows.append(f'<tr><th scope="row">{entropy:.3f}</th>{cells}</tr>')
+    return _table("Weights by entropy", heads, rows)
+
+
+def _shade(part: float) -> str:
+    """Blue above the even share, red under it, clear at it; readable on light and dark ground."""
+    strength = min(abs(part), 1.0) * 0.45
+    return f"rgba({'64,120,216' if part > 0 else '216,80,64'},{strength:.2f})"
+
+
+def _cells(values: list[str]) -> str:
+    return "".join(f"<td>{value}</td>" for value in values)
 
 
 def sample_text(sample: Sample) -> str:
