@@ -1,10 +1,10 @@
-"""What calibration, members and typical starts are worth: trainings that each predict in every way, scored on other data.
+"""What calibration, members and typical starts are worth: one training predicts in every way, scored on other data.
 
     python experiments/members.py music:1 --budget 36s --members 3 --out experiments/results/members
 
-Sources (`music:SEED`, `insertions:SEED`, `anbn:SEED`) draw three sequences: to train, to validate, to score. Files (with
-`--data FOLDER`) are cut: the first four fifths to train (their end validates), the last fifth to score. One line of JSON
-for each way to predict; nothing is trained twice for it, since all of them act on the prediction alone.
+Sources (`music:SEED`, `insertions:SEED`, `anbn:SEED`) draw three sequences: to train, to validate, to score. Files
+(with `--data FOLDER`) are cut: the first four fifths to train (their end validates), the last fifth to score. One line
+of JSON for each way to predict; nothing is trained twice for it, since all of them act on the prediction alone.
 """
 
 from __future__ import annotations
@@ -61,9 +61,8 @@ def task(name: str, folder: Path | None) -> tuple[Any, Any, Any, float | None]:
         with (folder / f"{kind}.csv").open(encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 cases[row["CaseID"]].append((row["CompleteTimestamp"], row["ActivityID"]))
-        ordered = [
-            [what for _, what in sorted(case)] for case in sorted(map(sorted, cases.values()), key=lambda c: c[0])
-        ]
+        in_time = sorted(map(sorted, cases.values()), key=lambda case: case[0])
+        ordered = [[what for _, what in case] for case in in_time]
         cut = len(ordered) * 4 // 5
         return glnn.Sequences(ordered[:cut]), None, glnn.Sequences(ordered[cut:]), None
     text = (folder / f"{kind}.txt").read_text(encoding="latin-1")

@@ -79,7 +79,7 @@ class Network(SequenceModel):
     `total_seconds_` (of all starts), `stopped_` (why), `best_step_`, `validation_bits_` (the paper's regularised score;
     None without validation), `smoothing_` (the share of the uniform distribution), `held_out_` (symbols held out by
     `fit`), `seed_` (of the best run: with `restarts=1` and as many steps it repeats that run exactly), `restarts_` (one
-    dict for each start), `members_` (one dict for each network that predicts, the best first), `weights_` (how they are
+    dict for each start), `members_` (one dict for each network that predicts, the best first) and `networks_` (their predictors), `weights_` (how they are
     mixed by entropy, `glnn.predictors.calibration.EntropyWeights`; None for one network as it is), `starts_` (the start
     state of each, None as trained), `combined_bits_` (bits a symbol of the validation data: of each member, of all
     mixed evenly, of all as they are weighed).
@@ -200,7 +200,7 @@ class Network(SequenceModel):
     def trace(self, data: Any) -> Trace:
         """The activities of the units over time, with the symbols and their bits."""
         reading, known = self._traceable(data)
-        activities = np.concatenate(list(self._networks[0].activities(known)))
+        activities = np.concatenate(list(self.networks_[0].activities(known)))
         symbols = self.alphabet_.decode(known.codes)
         return Trace(symbols, activities, self._surprise(reading, False), known.starts)
 
@@ -208,7 +208,7 @@ class Network(SequenceModel):
         record = {name: getattr(self, name) for name in (*_RECORD, *_LATER)}
         columns, notes = network_arrays.columns_of_history(), network_arrays.notes_of(self.history_)
         arrays = network_arrays.arrays_of(self.params_, self.graph_, self.history_)
-        others = [(network.params, network.model.graph) for network in self._networks[1:]]  # type: ignore[attr-defined]
+        others = [(network.params, network.model.graph) for network in self.networks_[1:]]  # type: ignore[attr-defined]
         arrays |= network_arrays.members_to_arrays(others, self.starts_)
         if self.weights_ is not None:
             arrays |= {"entropy_nodes": self.weights_.nodes, "entropy_weights": self.weights_.weights}
@@ -328,11 +328,11 @@ class Network(SequenceModel):
             for (model, params), start in zip(networks, self.starts_, strict=True)
         ]
         share = self.smoothing_ if self.weights_ is None else 0.0
-        self._networks = [NetworkPredictor(model, params, known, threads, share) for model, params in started]
+        self.networks_ = [NetworkPredictor(model, params, known, threads, share) for model, params in started]
         if self.weights_ is None:
-            self._predict_with(self._networks[0], escape)
+            self._predict_with(self.networks_[0], escape)
         else:
-            self._predict_with(Members(self._networks, self.weights_, self.smoothing_), escape)
+            self._predict_with(Members(self.networks_, self.weights_, self.smoothing_), escape)
         self.units_ = networks[0][0].units
         sizes = [part.size for _, params in networks for part in (params.w, params.theta, params.V0)]
         self.n_parameters_ = sum(sizes)
