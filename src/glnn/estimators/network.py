@@ -79,10 +79,10 @@ class Network(SequenceModel):
     `total_seconds_` (of all starts), `stopped_` (why), `best_step_`, `validation_bits_` (the paper's regularised score;
     None without validation), `smoothing_` (the share of the uniform distribution), `held_out_` (symbols held out by
     `fit`), `seed_` (of the best run: with `restarts=1` and as many steps it repeats that run exactly), `restarts_` (one
-    dict for each start), `members_` (one dict for each network that predicts, the best first) and `networks_` (their predictors), `weights_` (how they are
-    mixed by entropy, `glnn.predictors.calibration.EntropyWeights`; None for one network as it is), `starts_` (the start
-    state of each, None as trained), `combined_bits_` (bits a symbol of the validation data: of each member, of all
-    mixed evenly, of all as they are weighed).
+    dict for each start), `members_` (one dict for each network that predicts, the best first) and `networks_` (their
+    predictors), `weights_` (how they are mixed by entropy, `glnn.predictors.calibration.EntropyWeights`; None for one
+    network as it is), `starts_` (the start state of each, None as trained), `combined_bits_` (bits a symbol of the
+    validation data: of each member, of all mixed evenly, of all as they are weighed).
     """
 
     units: int | str = parameter(
