@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import glnn
-from glnn.baselines.hmm import em_step, expected_counts
+from glnn.baselines.hmm import em_step, expected_counts, reestimate
 from glnn.baselines.hmm_growth import few_states, markov_chain, softened, split_states
 from glnn.sequences import Sequences, encode
 
@@ -46,6 +46,20 @@ def test_copies_say_nearly_what_their_original_said_and_then_more(beginning: str
     for _ in range(40):
         grown, after = em_step(grown, data)
     assert after > before + 20.0
+
+
+@pytest.mark.small
+def test_a_prior_adds_what_all_states_do_together() -> None:
+    data = encode("abcabcaab", "abc")
+    model = few_states(data, 2, np.random.default_rng(0))
+    counts = expected_counts(model, data)
+    visits, symbols = counts.writings.sum(axis=1) + 1 / 2, counts.writings.sum(axis=0)
+    found, moves = reestimate(model, counts, prior=2.0), counts.moves.reshape(2, 2)
+    expected = (moves[1, 0] + 2.0 * visits[0] / visits.sum()) / (moves[1].sum() + 2.0)
+    assert found.transition_matrix[1, 0] == pytest.approx(expected)
+    expected = (counts.writings[0, 2] + 2.0 * symbols[2] / symbols.sum()) / (counts.writings[0].sum() + 2.0)
+    assert found.emissions[0, 2] == pytest.approx(expected)
+    assert reestimate(markov_chain(data), expected_counts(markov_chain(data), data), 2.0).emissions[0, 1] == 0.0
 
 
 @pytest.mark.small

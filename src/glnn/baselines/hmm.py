@@ -213,10 +213,12 @@ def fit_hmm(
     tolerance: float = 1e-7,
     callback: Callable[[EMStep], bool | None] | None = None,
     memory: int = MEMORY,
+    prior: float = 0.0,
 ) -> HiddenMarkovModel:
     """Up to `steps` EM steps from `model`, until one gains less than `tolerance` of the log-likelihood.
 
-    `callback` sees every model, the first one included, and stops the training by returning True.
+    `callback` sees every model, the first one included, and stops the training by returning True. A `prior` is that of
+    `reestimate`: then steps need not raise the likelihood.
     """
     before = -np.inf
     for step in range(steps + 1):
@@ -225,7 +227,7 @@ def fit_hmm(
         stop = callback is not None and callback(EMStep(step, model, reached))
         if stop or step == steps or reached - before < tolerance * abs(reached):
             break
-        before, model = reached, reestimate(model, counts)
+        before, model = reached, reestimate(model, counts, prior)
     return model
 
 
@@ -273,14 +275,24 @@ def expected_counts(model: HiddenMarkovModel, data: Encoded, memory: int = MEMOR
     return ExpectedCounts(begins, along_edges * model.transitions, writes.T, float(np.log(c).sum()))
 
 
-def reestimate(model: HiddenMarkovModel, counts: ExpectedCounts) -> HiddenMarkovModel:
-    """The M step: counts become probabilities; a state not visited, or never left, keeps what it had."""
-    left = _row_sums(counts.moves, model.graph)[_edge_sources(model.graph)]
+def reestimate(model: HiddenMarkovModel, counts: ExpectedCounts, prior: float = 0.0) -> HiddenMarkovModel:
+    """The M step: counts become probabilities; a state not visited, or never left, keeps what it had.
+
+    With a `prior`, each state has moved so many times more, as all states do together, and has written so many symbols
+    more, as they do together, of those that it can write: what never followed in training does not become impossible.
+    """
+    starts, moves, writings = counts.starts, counts.moves, counts.writings
+    if prior > 0.0:
+        visits, symbols = writings.sum(axis=1) + 1.0 / model.states, writings.sum(axis=0)
+        starts = starts + prior * visits / visits.sum()
+        moves = moves + prior * (visits / visits.sum())[model.graph.targets]
+        writings = writings + np.where(model.emissions > 0.0, prior * symbols / symbols.sum(), 0.0)
+    left = _row_sums(moves, model.graph)[_edge_sources(model.graph)]
     return replace(
         model,
-        start=_share(counts.starts, counts.starts.sum(), model.start),
-        transitions=_share(counts.moves, left, model.transitions),
-        emissions=_share(counts.writings, counts.writings.sum(axis=1, keepdims=True), model.emissions),
+        start=_share(starts, starts.sum(), model.start),
+        transitions=_share(moves, left, model.transitions),
+        emissions=_share(writings, writings.sum(axis=1, keepdims=True), model.emissions),
     )
 
 

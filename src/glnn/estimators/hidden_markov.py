@@ -30,6 +30,10 @@ _CONTEXT = 1000
 _FEW, _GROWTH, _MOST, _LARGEST_CHAIN = 8, 2.0, 512, 512
 # A stage of growth ends when a step of EM gains less than this fraction of the log-likelihood.
 _LEAST_GAIN = 3e-5
+# Steps with what was held out, once it has decided.
+_LAST_STEPS = 5
+# What each state is thought to have moved and written before, in symbols, in a model that grows.
+_PRIOR = 1.0
 # How much every state does as all of them do.
 _SHARES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)
 # Looked at after so many steps, over so many.
@@ -122,10 +126,16 @@ class HMM(SequenceModel):
         parts = fitting.split(given.data, given.validation, fraction)
         A = len(parts.train.alphabet)
         grows = units == degree == "auto" and parts.validation is not None and self.restarts == "auto"
+        share: float | None = None
         if grows:
             runs = self._grow(parts, seeds(first_seed, 2), budget, tolerance, tuple(callbacks))
             best = max(runs, key=lambda run: run.score)
-            best = best._replace(best=_softened(best.best, parts))
+            shares = _best_softening(best.best, parts)
+            share = _best_share(_softened(best.best, parts.train, shares), parts)
+            # What was held out has said how far to go; now it is learned from too.
+            everything = given.data if parts.held_out else parts.train
+            last = fit_hmm(everything, best.best, _LAST_STEPS if parts.held_out else 0, -math.inf, prior=_PRIOR)
+            best = best._replace(best=_softened(last, everything, shares))
             units = degree = best.best.states
         else:
             degree = A if degree == "auto" else degree
@@ -134,8 +144,8 @@ class HMM(SequenceModel):
             best = max(runs, key=lambda run: run.score)
         self.alphabet_ = given.alphabet
         self.smoothing_ = 1.0 / (parts.train.codes.size + 2.0) if isinstance(smoothing, str) else smoothing
-        if grows and isinstance(smoothing, str):
-            self.smoothing_ = _best_share(best.best, parts, self.smoothing_)
+        if share is not None and isinstance(smoothing, str):
+            self.smoothing_ = max(share, self.smoothing_)
         self.degree_ = min(degree, units)
         self.history_, self.seconds_ = best.history, best.seconds
         self.steps_ = self.passes_ = best.history[-1]["step"]
@@ -306,7 +316,10 @@ def _em(
         return reason != "converged"
 
     try:
-        fit_hmm(data, start, steps=10**9, tolerance=tolerance if patience is None else 0.0, callback=look)
+        if patience is None:
+            fit_hmm(data, start, steps=10**9, tolerance=tolerance, callback=look)
+        else:
+            fit_hmm(data, start, steps=10**9, tolerance=-math.inf, callback=look, prior=_PRIOR)
     except KeyboardInterrupt:
         reason = "interrupted"
         if not history:
@@ -321,15 +334,18 @@ def _score(model: HiddenMarkovModel, held: Encoded) -> float:
     return float(values[held.mask[begin:]].sum())
 
 
-def _softened(model: HiddenMarkovModel, parts: fitting.Split) -> HiddenMarkovModel:
-    """The model with the shares of common moves and writings that suit the validation data best, one by one."""
+def _softened(model: HiddenMarkovModel, data: Encoded, shares: tuple[float, float]) -> HiddenMarkovModel:
+    return model if shares == (0.0, 0.0) else softened(model, expected_counts(model, data), *shares)
+
+
+def _best_softening(model: HiddenMarkovModel, parts: fitting.Split) -> tuple[float, float]:
+    """The shares of common moves and writings that suit the validation data best, one after the other."""
     held, counts = _with_context(parts), expected_counts(model, parts.train)
     assert held is not None
     scores: dict[tuple[float, float], float] = {}
 
     def score(moves: float, writings: float) -> float:
-        tried = softened(model, counts, moves, writings)
-        values = tried.log_likelihoods(held)[held.mask]
+        values = softened(model, counts, moves, writings).log_likelihoods(held)[held.mask]
         share = best_share(values, len(held.alphabet), 1e-9)
         return float(np.logaddexp(np.log1p(-share) + values, math.log(share / len(held.alphabet))).sum())
 
@@ -338,16 +354,14 @@ def _softened(model: HiddenMarkovModel, parts: fitting.Split) -> HiddenMarkovMod
     moves = max(scores, key=lambda pair: scores[pair])[0]
     for writings in _SHARES[1:]:
         scores[moves, writings] = score(moves, writings)
-    best = max(scores, key=lambda pair: scores[pair])
-    return model if best == (0.0, 0.0) else softened(model, counts, *best)
+    return max(scores, key=lambda pair: scores[pair])
 
 
-def _best_share(model: HiddenMarkovModel, parts: fitting.Split, least: float) -> float:
+def _best_share(model: HiddenMarkovModel, parts: fitting.Split) -> float:
     """The share of the uniform distribution that suits the validation data best."""
     held = _with_context(parts)
     assert held is not None
-    values = model.log_likelihoods(held)[held.mask]
-    return best_share(values, len(held.alphabet), least)
+    return best_share(model.log_likelihoods(held)[held.mask], len(held.alphabet), 0.0)
 
 
 def _with_context(parts: fitting.Split) -> Encoded | None:
