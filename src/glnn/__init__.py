@@ -17,6 +17,7 @@ _HOME = {
     "LSTM": "glnn.estimators",
     "RNN": "glnn.estimators",
     "ContextTree": "glnn.estimators",
+    "Mixture": "glnn.estimators",
     "NGram": "glnn.estimators",
     "load": "glnn.estimators",
     "load_stream": "glnn.estimators.streaming",
@@ -45,6 +46,7 @@ __all__ = [
     "ContextTree",
     "Encoded",
     "InputError",
+    "Mixture",
     "ModelFileError",
     "NGram",
     "Sequences",
@@ -62,7 +64,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, NGram, load
+    from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, Mixture, NGram, load
     from glnn.estimators.streaming import load_stream, load_streams
     from glnn.sequences import (
         Alphabet,

@@ -22,7 +22,7 @@ from glnn.contexts.mixing_memory import (
     with_room,
 )
 from glnn.contexts.mixing_plan import Plan, make_plan
-from glnn.contexts.mixing_reading import ALL, NOTHING, read
+from glnn.contexts.mixing_reading import ALL, COUNTS, NOTHING, read
 
 CHUNK = 1 << 15
 
@@ -40,10 +40,12 @@ class Reader:
     owns: bool = False
     """Whether the memory is this reader's own; else it is copied before the first change."""
     work: Work = field(init=False, repr=False)
+    room: np.ndarray = field(init=False, repr=False)
+    """What one more symbol can take of the tables."""
 
     def __post_init__(self) -> None:
         self.work = new_work(self.plan)
-        self._room = room_for_a_symbol(self.plan)
+        self.room = room_for_a_symbol(self.plan)
 
     def copy(self) -> Reader:
         """An independent reader at the same place."""
@@ -68,9 +70,23 @@ class Reader:
         rows, _ = look.read_rows(np.zeros(1, np.int64), np.zeros(1, np.bool_), outside)
         return rows[0]
 
-    def _read(self, codes: np.ndarray, first: np.ndarray, outside: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
-        if self.changes and not self.owns:
+    def restart(self) -> None:
+        """Go to the start of a sequence."""
+        self.cursor = new_cursor(self.plan)
+
+    def own(self) -> None:
+        """Have a memory of its own, to change."""
+        if not self.owns:
             self.memory, self.owns = self.memory.copy(), True
+
+    def make_room(self) -> None:
+        """Let the tables take one more symbol, if any is to be entered."""
+        if self.changes & COUNTS:
+            self.memory = with_room(self.memory, self.room)
+
+    def _read(self, codes: np.ndarray, first: np.ndarray, outside: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+        if self.changes:
+            self.own()
         if outside is None:
             outside = np.empty((codes.size, 0, 0))
         codes = np.ascontiguousarray(codes, np.int64)
@@ -83,7 +99,7 @@ class Reader:
                 done,
                 outside,
                 self.changes,
-                self._room,
+                self.room,
                 self.plan,
                 self.memory,
                 self.cursor,
@@ -91,8 +107,7 @@ class Reader:
                 rows,
                 probability,
             )
-            if done < codes.size:
-                self.memory = with_room(self.memory, self._room)
+            self.make_room()
         return probability
 
 
@@ -137,15 +152,29 @@ def fit_mixing(
     size: int,
     letter: np.ndarray | None = None,
     online: bool = True,
+    stationary: bool | None = None,
     progress: Progress | None = None,
 ) -> ContextMixing:
     """Learn by reading once, in the order given, to go on learning or not."""
-    plan = make_plan(np.bincount(codes, minlength=size), letter, several=len(starts) > 2, stationary=not online)
+    stationary = not online if stationary is None else stationary
+    plan = make_plan(np.bincount(codes, minlength=size), letter, several=len(starts) > 2, stationary=stationary)
     reader = new_reader(plan)
-    first = firsts(starts)
+    read_all(reader, codes, firsts(starts), progress=progress)
+    return ContextMixing(plan, reader.memory, reader.cursor, online)
+
+
+def read_all(
+    reader: Reader,
+    codes: np.ndarray,
+    first: np.ndarray,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Read in chunks; gives the bits of each symbol."""
+    bits = np.zeros(codes.size)
     for place in range(0, codes.size, CHUNK):
         part = slice(place, place + CHUNK)
         chance = reader.read(codes[part], first[part])
-        if progress is not None and progress(min(part.stop, codes.size), float(-np.log2(chance).sum())):
+        bits[part] = -np.log2(chance)
+        if progress is not None and progress(min(part.stop, codes.size), float(bits[part].sum())):
             break
-    return ContextMixing(plan, reader.memory, reader.cursor, online)
+    return bits

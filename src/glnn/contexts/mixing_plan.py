@@ -114,9 +114,9 @@ def match_lengths_for(frequencies: np.ndarray) -> np.ndarray:
     return np.array(sorted(lengths), np.int64)
 
 
-def letters_of(symbols: Iterable[Any]) -> np.ndarray:
+def letters_of(symbols: Iterable[Any], are_bytes: bool = False) -> np.ndarray:
     """Which symbols words are made of: letters, digits and the underscore, when there are other characters too."""
-    marks = [_is_letter(symbol) for symbol in symbols]
+    marks = [_is_byte_of_a_word(symbol) if are_bytes else _is_letter(symbol) for symbol in symbols]
     letters = np.array([mark is True for mark in marks], np.bool_)
     several_words = any(mark is False for mark in marks) and letters.sum() > _FEW
     return letters if several_words else np.zeros(len(marks), np.bool_)
@@ -124,8 +124,13 @@ def letters_of(symbols: Iterable[Any]) -> np.ndarray:
 
 def _is_letter(symbol: Any) -> bool | None:
     """True for what words are made of, False for another character, None for what is no character."""
-    if isinstance(symbol, int | np.integer) and not isinstance(symbol, bool):
-        return None
     if not isinstance(symbol, str) or len(symbol) != 1:
         return None
     return symbol.isalnum() or symbol == "_"
+
+
+def _is_byte_of_a_word(symbol: Any) -> bool | None:
+    """The same for bytes; those from 128 on are parts of letters in UTF-8."""
+    if not isinstance(symbol, int):
+        return None
+    return symbol >= 128 or chr(symbol).isalnum() or symbol == ord("_")

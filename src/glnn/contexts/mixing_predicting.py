@@ -41,10 +41,17 @@ _LEAST_OUTSIDE = 2.0**-20
 
 @kernel(_nrt=False)
 def take_outside(outside: np.ndarray, plan: Plan, work: Work) -> None:
-    """Before a symbol: the mass of every branching and symbol under the predictors from outside, shape (E, A)."""
+    """Before a symbol: the mass of every branching and symbol under the predictors from outside, shape (E, A).
+
+    Where they have no rows (0, 0), they say nothing.
+    """
     size, nodes = plan.lengths.size, plan.children.shape[0]
     for e in range(plan.outside):
         mass = work.mass[e]
+        if outside.shape[0] == 0:
+            mass[:] = 0.0
+            work.confidence[0] = 0
+            continue
         largest = 0.0
         for symbol in range(size):
             mass[nodes + symbol] = outside[e, symbol]
@@ -57,7 +64,7 @@ def take_outside(outside: np.ndarray, plan: Plan, work: Work) -> None:
             mass[node] = total
         if e == 0:
             sure = stretch(min(max(largest, _LEAST_OUTSIDE), 1.0 - _LEAST_OUTSIDE))
-            work.confidence[0] = min(max(int(1.5 * (sure + 4.0)), 0), CONFIDENCES - 1)
+            work.confidence[0] = min(max(int(1.5 * (sure + 4.0)), 1), CONFIDENCES - 1)
 
 
 @kernel(_nrt=False)

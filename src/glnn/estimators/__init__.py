@@ -7,6 +7,7 @@ from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.catalogue import estimator, estimators
 from glnn.estimators.context_tree import ContextTree
 from glnn.estimators.hidden_markov import HMM
+from glnn.estimators.mixture import Mixture
 from glnn.estimators.ngram import NGram
 from glnn.estimators.persistence import load
 
@@ -17,6 +18,7 @@ __all__ = [
     "LSTM",
     "RNN",
     "ContextTree",
+    "Mixture",
     "NGram",
     "SequenceModel",
     "Trace",

@@ -1,0 +1,251 @@
+"""The mixture of contexts and networks as an estimator: what to use when nothing is known of the data."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from glnn import predictors, registry
+from glnn.contexts.mixing import CHUNK, firsts
+from glnn.contexts.mixing_memory import new_cursor
+from glnn.contexts.mixing_votes import votes
+from glnn.contexts.tree import ReadProgress
+from glnn.estimators.architectures import GLNN
+from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.mixture_fit import Progress, Recipe, Trial, best_order, for_network
+from glnn.estimators.network import Network
+from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
+from glnn.estimators.persistence import load
+from glnn.predictors.mixture import MixturePredictor, pieces
+from glnn.progress import Display
+from glnn.sequences import Alphabet, Encoded, Reader
+from glnn.storage.model_file import ModelFileError
+from glnn.training import fitting
+from glnn.training.budget import Budget, Clock, parse_budget
+from glnn.training.compiling import compiling
+
+_RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
+# Networks are tried with this part of the budget; what is worth it gets the rest.
+_TRIAL = 0.2
+# A network stays if the bits of what it did not see fall by this part.
+_WORTH = 0.005
+# With fewer symbols there is too little for a network to learn from and for a mixer to see what it is worth.
+_ENOUGH = 500
+
+
+@registry.model("mixture", "contexts of every order, matches and networks under one online mixer", "mixture")
+@described
+@dataclass(eq=False, repr=False)
+class Mixture(SequenceModel):
+    """Contexts of every order, words, runs and repeats, with networks beside them, mixed decision by decision.
+
+    It reads the data once. Networks are trained on four fifths of them, and stay if the last fifth is predicted better
+    with them: for text they hardly ever are, where something must be counted or remembered they are all there is.
+
+    Fitted: `alphabet_`, `predictor_`, `networks_` (those that stayed), `trials_` (bits of the last fifth, without and
+    with networks), `n_parameters_` (contexts and decisions known), `learning_`, `seconds_`, `validation_bits_` when
+    validation data were given, which are only scored. The mask applies to networks and scores only.
+    """
+
+    networks: int | str = parameter(
+        "auto",
+        partial(integer, low=0, word="auto"),
+        'how many networks to train; 0 for contexts alone, in seconds; "auto" tries one and goes on if it helps',
+    )
+    _: KW_ONLY
+    learning: str = parameter(
+        "auto",
+        partial(choice, allowed=("auto", "online", "frozen")),
+        '"online" goes on learning from what is scored, "frozen" does not, so that every sequence is scored alike; '
+        '"auto" is online after one sequence and frozen after several',
+    )
+    budget: Any = parameter(
+        "60s",
+        lambda name, value: parse_budget(value),
+        'for the networks: CPU seconds as a number or "60s", "5m", "2h"; or "200 steps", "1500 passes" of each',
+    )
+    n_jobs: int | None = parameter(1, partial(integer, low=1, none=True), "threads for training networks")
+    random_state: Any = parameter(None, seed, "seed of the networks, a generator to draw it from, or None")
+
+    def fit(
+        self,
+        data: Any,
+        validation: Any = None,
+        mask: Any = None,
+        validation_mask: Any = None,
+        *,
+        callbacks: Iterable[Callable[[ReadProgress], Any]] = (),
+    ) -> Self:
+        """Read one or several sequences; a callback gets a `ReadProgress` and stops the reading by returning True."""
+        values = checked(self)
+        given = self._given(data, validation, mask, validation_mask)
+        known, learning = given.data, values["learning"]
+        if learning == "auto":
+            learning = "online" if len(known) == 1 else "frozen"
+        self.learning_, self.seed_ = learning, values["random_state"]
+        display, clock = Display(self.verbose), Clock()
+        display.say(f"Mixture: {known.codes.size:,} symbols, {learning}")
+        with compiling(display), clock.paused():
+            few = fitting.beginning(known)
+            Recipe(few.codes, few.starts, few.codes.size, False).read(few.alphabet, (), True)
+        try:
+            networks, cut = self._networks(known, values, display, clock)
+            ordered, stationary = best_order(known, learning == "online" or bool(networks))
+            recipe = Recipe(ordered.codes, ordered.starts, cut, stationary)
+            look = _Look(known.codes.size, display, clock, tuple(callbacks))
+            self._use(recipe, networks, given.alphabet, given.escape, look)
+        finally:
+            display.close()
+        self.steps_ = self.passes_ = 1
+        self.seconds_, self.stopped_ = clock.seconds, "callback" if look.stopped else "read"
+        self.validation_bits_ = None
+        if given.validation is not None:
+            self.validation_bits_ = predictors.bits(self._without_escape(), given.validation, regularised=True)
+        return self
+
+    def trace(self, data: Any) -> Trace:
+        """How much each context, match and network spoke for the symbol that came, with the symbols and their bits.
+
+        One column for each, in nats of log-odds, as the model was when it was fitted.
+        """
+        reading, data = self._traceable(data)
+        model: MixturePredictor = self._without_escape()
+        contexts, first, rows, cursor = model.contexts, firsts(data.starts), [], None
+        for part, outside in pieces(model.members, data, CHUNK):
+            cursor = new_cursor(contexts.plan) if cursor is None else cursor
+            rows.append(votes(data.codes[part], first[part], outside, contexts.plan, contexts.memory, cursor))
+        symbols = self.alphabet_.decode(data.codes)
+        return Trace(symbols, np.concatenate(rows), self._surprise(reading, False), data.starts)
+
+    def _networks(
+        self, data: Encoded, values: dict[str, Any], display: Display, clock: Clock
+    ) -> tuple[tuple[Network, ...], int]:
+        """The networks that are worth their place, and where in the data they begin to be mixed in."""
+        self.trials_ = []
+        most = 2 if values["networks"] == "auto" else values["networks"]
+        if most == 0 or data.codes.size < _ENOUGH:
+            return (), data.codes.size
+        budget: Budget = values["budget"]
+        trial = Trial(data, most)
+        best = trial.bits(())
+        self.trials_.append({"networks": 0, "bits": best})
+        kept: tuple[Network, ...] = ()
+        for which in range(most):
+            share = _share(budget, which, values["networks"])
+            if share is None:
+                break
+            display.say(f"trying network {which + 1}: {share}")
+            network = GLNN(budget=share, end=False, verbose=0, n_jobs=self.n_jobs, random_state=self.seed_ + which)
+            network.fit(for_network(trial.train))
+            members = (*kept, network)
+            with clock.paused():
+                bits = trial.bits(tuple(member.predictor_ for member in members))
+            self.trials_.append({"networks": len(members), "bits": bits})
+            display.say(f"the last fifth takes {best:,.0f} bits without it and {bits:,.0f} with it")
+            if values["networks"] == "auto" and bits > best * (1.0 - _WORTH):
+                break
+            best, kept = bits, members
+        return kept, trial.cut if kept else data.codes.size
+
+    def _use(
+        self,
+        recipe: Recipe,
+        networks: tuple[Network, ...],
+        alphabet: Alphabet,
+        escape: float | None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Read what is to be learned, and set `predictor_`."""
+        self.alphabet_, self.networks_, self._recipe = alphabet, networks, recipe
+        members = tuple(network.predictor_ for network in networks)
+        predictor = recipe.read(Reader(alphabet).known, members, self.learning_ == "online", progress)
+        self.n_parameters_ = int(predictor.contexts.memory.filled[1:3].sum())
+        self._predict_with(predictor, escape)
+
+    def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        recipe = self._recipe
+        small = np.min_scalar_type(len(self.alphabet_))
+        arrays = {"codes": recipe.codes.astype(small), "starts": recipe.starts}
+        for which, network in enumerate(self.networks_):
+            arrays[f"network{which}"] = np.frombuffer(_file_of(network), np.uint8)
+        record = {name: getattr(self, name) for name in _RECORD}
+        return arrays, {**record, "cut": recipe.cut, "stationary": recipe.stationary}
+
+    def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
+        for name in _RECORD:
+            setattr(self, name, fitted[name])
+        choice("learning_", self.learning_, ("online", "frozen"))
+        size = len(Reader(self.alphabet_).known)
+        cut, stationary = fitted["cut"], bool(fitted["stationary"])
+        recipe = Recipe(_codes(arrays["codes"], size), arrays["starts"], cut, stationary)
+        _check_starts(recipe)
+        networks: list[Network] = []
+        while f"network{len(networks)}" in arrays:
+            networks.append(_network_of(arrays[f"network{len(networks)}"], size))
+        self._use(recipe, tuple(networks), self.alphabet_, escape)
+        return self
+
+
+class _Look:
+    """Tells display and callbacks how far the reading is."""
+
+    def __init__(self, total: int, display: Display, clock: Clock, callbacks: tuple[Callable[..., Any], ...]) -> None:
+        self._total, self._display, self._clock, self._callbacks = total, display, clock, callbacks
+        self._bits, self.stopped = 0.0, False
+
+    def __call__(self, symbols: int, bits: float) -> bool:
+        """After a stretch of the data."""
+        self._bits += bits
+        with self._clock.paused():
+            text = f"{symbols:,} symbols read, {self._bits / symbols:.4f} bits a symbol"
+            self._display.update(symbols / self._total, text)
+            progress = ReadProgress(symbols, self._total, -self._bits * float(np.log(2.0)), 0)
+            self.stopped = any([callback(progress) for callback in self._callbacks])
+        return self.stopped
+
+
+def _share(budget: Budget, which: int, networks: int | str) -> Budget | None:
+    """What one network gets: a trial and then the rest, or as many equal parts as there are networks."""
+    if budget.seconds is None:
+        return budget
+    if networks == "auto":
+        return Budget(seconds=budget.seconds * (_TRIAL if which == 0 else 1.0 - _TRIAL))
+    return Budget(seconds=budget.seconds / int(networks))
+
+
+def _file_of(network: Network) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "network"
+        network.save(path)
+        return path.read_bytes()
+
+
+def _network_of(content: np.ndarray, size: int) -> Network:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "network"
+        path.write_bytes(content.astype(np.uint8).tobytes())
+        network = load(path)
+    if not isinstance(network, Network) or len(network.alphabet_) != size:
+        raise ModelFileError(f"a member is no network over {size} symbols")
+    return network
+
+
+def _codes(codes: np.ndarray, size: int) -> np.ndarray:
+    if codes.dtype.kind != "u" or codes.ndim != 1 or not codes.size or int(codes.max()) >= size:
+        raise ModelFileError(f"the symbols read are no codes of an alphabet of {size}")
+    return codes.astype(np.int64)
+
+
+def _check_starts(recipe: Recipe) -> None:
+    starts = recipe.starts
+    fine = starts.dtype.kind == "i" and starts.ndim == 1 and starts.size >= 2 and starts[0] == 0
+    if not fine or starts[-1] != recipe.codes.size or (np.diff(starts) <= 0).any():
+        raise ModelFileError("the sequences read do not fit the symbols read")
+    if type(recipe.cut) is not int or not 0 <= recipe.cut <= recipe.codes.size:
+        raise ModelFileError(f"the members begin at {recipe.cut!r} of {recipe.codes.size} symbols")
