@@ -32,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "predictors": {"sequences", "models", "output", "training", "contexts", "baselines", "numeric", "coding"},
     "streams": {"sequences", "predictors", "storage"},
     "storage": {"sequences", "network", "models", "training"},
-    "codec": {"sequences", "coding", "predictors", "storage"},
+    "codec": {"sequences", "coding", "predictors", "storage", "contexts"},
     "report": {"sequences", "storage"},
 }
 # These stand on top of everything; `__init__` imports what it offers on first use.

@@ -20,6 +20,8 @@ _HOME = {
     "Mixture": "glnn.estimators",
     "NGram": "glnn.estimators",
     "load": "glnn.estimators",
+    "compress": "glnn.codec.alone",
+    "decompress": "glnn.codec.alone",
     "load_stream": "glnn.estimators.streaming",
     "load_streams": "glnn.estimators.streaming",
     "Alphabet": "glnn.sequences",
@@ -52,6 +54,8 @@ __all__ = [
     "Sequences",
     "UnknownSymbolWarning",
     "__version__",
+    "compress",
+    "decompress",
     "encode",
     "load",
     "load_stream",
@@ -64,6 +68,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from glnn.codec.alone import compress, decompress
     from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, Mixture, NGram, load
     from glnn.estimators.streaming import load_stream, load_streams
     from glnn.sequences import (

@@ -15,7 +15,8 @@ def test_a_seed_repeats_a_sample(of_text: SequenceModel) -> None:
     first = of_text.sample(50, random_state=1)
     assert isinstance(first, str) and len(first) == 50
     assert of_text.sample(50, random_state=1) == first
-    assert of_text.sample(50, random_state=2) != first
+    # A mixture knows this text by heart; at a high temperature every model varies.
+    assert of_text.sample(50, random_state=2, temperature=5.0) != first
     assert len(of_text.sample(random_state=0)) == 200
     assert of_text.sample(0) == ""
 

@@ -40,12 +40,12 @@ def compress_file(
     source = Path(path)
     size = max(source.stat().st_size, 1)
     told = progress or (lambda done: None)
-    with _beside(source, Path(target)) as output:
+    with beside(source, Path(target)) as output:
         with source.open("rb") as file, spooled() as code, spooled() as layout:
-            header = _encode(predictor, _Blocks(file, lambda done: told(0.5 * done / size)), code, layout)
+            header = _encode(predictor, Blocks(file, lambda done: told(0.5 * done / size)), code, layout)
             count = write_container(output, header, [code, layout])
         try:
-            restore(predictor, open_stream(predictor, output), output, _Nowhere(), lambda done: told(0.5 + 0.5 * done))
+            restore(predictor, open_stream(predictor, output), output, Nowhere(), lambda done: told(0.5 + 0.5 * done))
         except StreamError as error:
             raise not_verified(error) from error
     return count
@@ -70,7 +70,7 @@ def decompress_file(
         header = open_stream(predictor, file, most_symbols)
         if not header.is_file:
             raise InputError(f"{path} holds sequences, not a file: read its bytes and give them to decompress()")
-        with _beside(source, Path(target)) as output:
+        with beside(source, Path(target)) as output:
             restore(predictor, header, file, output, progress)
             return output.tell()
 
@@ -87,7 +87,7 @@ def restore(
     check_data(header, digest.digest())
 
 
-def _encode(predictor: Predictor, blocks: _Blocks, code: BinaryIO, layout: BinaryIO) -> Header:
+def _encode(predictor: Predictor, blocks: Blocks, code: BinaryIO, layout: BinaryIO) -> Header:
     """Encode all blocks; gives the header."""
     packer, laid_out = zlib.compressobj(9), 0
     encoder, symbols = StreamEncoder(predictor, code), SymbolDigest()
@@ -113,6 +113,18 @@ def _encode(predictor: Predictor, blocks: _Blocks, code: BinaryIO, layout: Binar
         ends=end is not None,
         portable=encoder.portable,
     )
+
+
+def encode_bytes(predictor: Predictor, blocks: Blocks, code: BinaryIO, **others: Any) -> Header:
+    """Encode all blocks with a predictor of bytes; gives the header, of which `others` are told."""
+    encoder, symbols = StreamEncoder(predictor, code), SymbolDigest()
+    all_tokens = tokens_and_layout("bytes", blocks)
+    runs = (run for tokens, _ in all_tokens for run in runs_of_tokens(tokens, predictor.alphabet))
+    write_sequence(encoder, runs, symbols, None)
+    # The checksum and the length are known only after all blocks were read.
+    coded = encoder.finish()
+    digest = blocks.digest.digest()
+    return Header(fingerprint(predictor), digest, symbols.symbols, 1, coded, portable=encoder.portable, **others)
 
 
 def _decoded(predictor: Predictor, header: Header, source: BinaryIO, begin: int, progress: Progress) -> Iterator[bytes]:
@@ -143,7 +155,7 @@ def _pieces(collector: Collector, sequences: Iterator[Any], total: int, progress
             yield from collector.take()
 
 
-class _Blocks:
+class Blocks:
     """The blocks of a file, with their checksum."""
 
     def __init__(self, file: BinaryIO, progress: Progress) -> None:
@@ -175,7 +187,7 @@ class _Window:
         return found
 
 
-class _Nowhere:
+class Nowhere:
     """Takes what is only to be checked."""
 
     def write(self, block: bytes) -> None:
@@ -183,7 +195,7 @@ class _Nowhere:
 
 
 @contextmanager
-def _beside(source: Path, target: Path) -> Iterator[BinaryIO]:
+def beside(source: Path, target: Path) -> Iterator[BinaryIO]:
     """A new file in the place of `target` if all goes well, else none."""
     if target.exists() and target.samefile(source):
         raise InputError(f"{target} is the file that is read: give another name for the result")

@@ -104,6 +104,8 @@ def open_stream(predictor: Predictor, source: BinaryIO, most_symbols: int | None
     header = read_header(source)
     if most_symbols is not None and header.symbols > most_symbols:
         raise StreamError(f"the stream holds {header.symbols} symbols, and most_symbols allows {most_symbols}")
+    if header.alone:
+        raise WrongModel("the stream needs no model: give it to glnn.decompress, or to glnn decompress without one")
     own = fingerprint(predictor)
     if own != header.model:
         hint = "" if header.portable else "; this model's probabilities may also differ from machine to machine"

@@ -33,8 +33,8 @@ from glnn.training.compiling import compiling
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
 # Networks are tried with this part of the budget; what is worth it gets the rest.
 _TRIAL = 0.2
-# A network stays if the bits of what it did not see fall by this part.
-_WORTH = 0.005
+# A network stays if the bits of what it did not see fall by this part, and by so many.
+_WORTH, _LEAST_GAIN = 0.005, 16.0
 # With fewer symbols there is too little for a network to learn from and for a mixer to see what it is worth.
 _ENOUGH = 500
 
@@ -148,7 +148,7 @@ class Mixture(SequenceModel):
                 bits = trial.bits(tuple(member.predictor_ for member in members))
             self.trials_.append({"networks": len(members), "bits": bits})
             display.say(f"the last fifth takes {best:,.0f} bits without it and {bits:,.0f} with it")
-            if values["networks"] == "auto" and bits > best * (1.0 - _WORTH):
+            if values["networks"] == "auto" and bits > min(best * (1.0 - _WORTH), best - _LEAST_GAIN):
                 break
             best, kept = bits, members
         return kept, trial.cut if kept else data.codes.size
@@ -162,14 +162,14 @@ class Mixture(SequenceModel):
         progress: Progress | None = None,
     ) -> None:
         """Read what is to be learned, and set `predictor_`."""
-        self.alphabet_, self.networks_, self._recipe = alphabet, networks, recipe
+        self.alphabet_, self.networks_, self.recipe_ = alphabet, networks, recipe
         members = tuple(network.predictor_ for network in networks)
         predictor = recipe.read(Reader(alphabet).known, members, self.learning_ == "online", progress)
         self.n_parameters_ = int(predictor.contexts.memory.filled[1:3].sum())
         self._predict_with(predictor, escape)
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        recipe = self._recipe
+        recipe = self.recipe_
         small = np.min_scalar_type(len(self.alphabet_))
         arrays = {"codes": recipe.codes.astype(small), "starts": recipe.starts}
         for which, network in enumerate(self.networks_):

@@ -1,0 +1,155 @@
+"""Compression that stands alone: contexts learn the bytes while they are coded, and the decoder does the same.
+
+Beside the code a stream holds only how frequent each byte is, as a power of 4: it shapes the tree of decisions and
+says which bytes there are. Everything else about the stream is as with a model: checksums, lengths, decoding once to
+be sure.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zlib
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from glnn.codec.container import Header, read_header, spooled, write_container
+from glnn.codec.errors import DAMAGED, DamagedStream, StreamError, WrongModel
+from glnn.codec.files import Blocks, Nowhere, Progress, beside, encode_bytes, restore
+from glnn.codec.fingerprint import fingerprint
+from glnn.codec.message import not_verified
+from glnn.contexts.mixing import ContextMixing
+from glnn.contexts.mixing_memory import new_cursor, new_memory
+from glnn.contexts.mixing_plan import letters_of, make_plan
+from glnn.predictors.mixture import MixturePredictor
+from glnn.sequences import Alphabet, InputError
+
+_BYTES = 256
+# Classes of frequency: 0 for none, k for counts from 4^(k−1) on.
+_MOST_FREQUENT = 31
+_BLOCK = 1 << 20
+
+
+def compress(data: bytes | bytearray | memoryview | str) -> bytes:
+    """Bytes or a text as fewer bytes, for `decompress`; nothing else is needed to get them back."""
+    if not isinstance(data, bytes | bytearray | memoryview | str):
+        raise InputError(
+            f"compress was given {type(data).__name__}: give bytes or a text; for other sequences fit a model, as in "
+            "glnn.Mixture(networks=0).fit(data).compress(data)"
+        )
+    text = isinstance(data, str)
+    content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+    whole = io.BytesIO()
+    _write(io.BytesIO(content), whole, text, lambda done: None)
+    return whole.getvalue()
+
+
+def decompress(blob: bytes | bytearray | memoryview, *, most_symbols: int | None = None) -> bytes | str:
+    """What `compress` was given. From strangers it can be very much: `most_symbols` refuses more bytes."""
+    if not isinstance(blob, bytes | bytearray | memoryview):
+        raise InputError(f"decompress was given {type(blob).__name__}: give the bytes that compress() made")
+    content = io.BytesIO()
+    header = _read(io.BytesIO(blob), content, most_symbols, lambda done: None)
+    found = content.getvalue()
+    return found if header.is_file else found.decode("utf-8", "surrogatepass")
+
+
+def compress_file_alone(
+    path: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
+) -> int:
+    """Compress a file into another; gives the bytes written."""
+    source = Path(path)
+    with source.open("rb") as file, beside(source, Path(target)) as output:
+        return _write(file, output, False, progress or (lambda done: None))
+
+
+def decompress_file_alone(
+    path: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    progress: Progress | None = None,
+    most_symbols: int | None = None,
+) -> int:
+    """Write the file that was compressed into `path` to `target`; gives the bytes written."""
+    source = Path(path)
+    with source.open("rb") as file, beside(source, Path(target)) as output:
+        _read(file, output, most_symbols, progress or (lambda done: None))
+        return output.tell()
+
+
+def stands_alone(path: str | os.PathLike[str]) -> bool:
+    """Whether a compressed file needs no model."""
+    with Path(path).open("rb") as file:
+        return read_header(file).alone
+
+
+def _write(source: BinaryIO, target: BinaryIO, text: bool, progress: Progress) -> int:
+    counts = np.zeros(_BYTES, np.int64)
+    while block := source.read(_BLOCK):
+        counts += np.bincount(np.frombuffer(block, np.uint8), minlength=_BYTES)
+    source.seek(0)
+    classes, size = _classes(counts), max(int(counts.sum()), 1)
+    predictor = _fresh(classes)
+    layout_bytes = _packed(classes)
+    with spooled() as code, spooled() as layout:
+        layout.write(layout_bytes)
+        blocks = Blocks(source, lambda done: progress(0.5 * done / size))
+        header = encode_bytes(predictor, blocks, code, alone=True, layout=len(layout_bytes), is_file=not text)
+        count = write_container(target, header, [code, layout])
+    try:
+        _read(target, Nowhere(), None, lambda done: progress(0.5 + 0.5 * done))
+    except StreamError as error:
+        raise not_verified(error) from error
+    target.seek(0, 2)
+    return count
+
+
+def _read(source: BinaryIO, target: BinaryIO | Nowhere, most_symbols: int | None, progress: Progress) -> Header:
+    header = read_header(source)
+    if not header.alone:
+        raise WrongModel("the stream was compressed with a model: give the same model to decompress it")
+    if most_symbols is not None and header.symbols > most_symbols:
+        raise StreamError(f"the stream holds {header.symbols} bytes, and most_symbols allows {most_symbols}")
+    begin = source.tell()
+    source.seek(begin + header.code)
+    predictor = _fresh(_unpacked(source.read(header.layout)))
+    source.seek(begin)
+    if fingerprint(predictor) != header.model:
+        raise WrongModel("another version of glnn made the stream, or one that computes otherwise: use that one")
+    restore(predictor, header, source, target, progress)
+    return header
+
+
+def _fresh(classes: np.ndarray) -> MixturePredictor:
+    """A mixture over the bytes that there are, at least two of them, that has read nothing."""
+    used = np.flatnonzero(classes)
+    if used.size < 2:
+        used = np.union1d(used, np.arange(2))
+    alphabet = Alphabet(used.tolist(), "bytes")
+    frequencies = np.left_shift(np.int64(1), 2 * np.maximum(classes[used] - 1, 0))
+    plan = make_plan(frequencies, letters_of(alphabet.symbols, are_bytes=True))
+    contexts = ContextMixing(plan, new_memory(plan), new_cursor(plan), online=True)
+    return MixturePredictor(alphabet, contexts, identity=(used, frequencies))
+
+
+def _classes(counts: np.ndarray) -> np.ndarray:
+    """⌈bits of the count / 2⌉."""
+    return np.array([(int(count).bit_length() + 1) // 2 for count in counts], np.int64)
+
+
+def _packed(classes: np.ndarray) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(classes.astype(np.uint8).tobytes()) + packer.flush()
+
+
+def _unpacked(layout: bytes) -> np.ndarray:
+    unpacker = zlib.decompressobj(-15)
+    try:
+        found = unpacker.decompress(layout, _BYTES + 1)
+    except zlib.error as error:
+        raise DamagedStream(f"the frequencies of the stream cannot be read ({error}): {DAMAGED}") from None
+    if len(found) != _BYTES or max(found) > _MOST_FREQUENT:
+        raise DamagedStream(f"the stream has no frequencies of 256 bytes: {DAMAGED}")
+    return np.frombuffer(found, np.uint8).astype(np.int64)
