@@ -90,7 +90,7 @@ def test_order_and_weighting_of_frozen_data_are_chosen_on_the_last_fifth() -> No
     assert np.array_equal(data.codes, encode(early + late).codes)
     assert best_order(data, online=True) == (data, False)
     # It only seems to change: the end of the fitted part is no picture of what comes.
-    regular = [list("ab" if generator.random() < 0.5 else "ba") + ["c"] for _ in range(100)]
+    regular = [[*list("ab" if generator.random() < 0.5 else "ba"), "c"] for _ in range(100)]
     _, stationary = best_order(encode([*regular, *[list("bac")] * 60, *regular[:40]]), online=False)
     assert stationary
 
