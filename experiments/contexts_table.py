@@ -95,7 +95,7 @@ def main() -> None:
     if given.out.exists():
         done = {(row["set"], row["model"]) for row in map(json.loads, given.out.read_text().splitlines())}
     for name, train, test in sets(given.data):
-        for model, (kind, parameters) in (MODELS | {"PPMd": ("PPMd", {})}).items():
+        for model, (kind, parameters) in ({"PPMd": ("PPMd", {})} | MODELS).items():
             if (name, model) in done or given.only not in name or (kind == "PPMd" and not isinstance(test, bytes)):
                 continue
             found = ppmd(train, test) if kind == "PPMd" else run(kind, parameters, train, test, given.budget)
