@@ -62,7 +62,8 @@ def _plain(kind: str, alphabet: Alphabet, generator: np.random.Generator) -> Pre
     if kind in ("members", "calibrated-lstm"):
         kinds = ("glnn", "glnn", "glnn") if kind == "members" else ("lstm",)
         weights = 1.0 / len(kinds) + 0.2 * generator.normal(size=(4, len(kinds)))
-        networks = [_plain(name, alphabet, generator) for name in kinds]
+        networks: list[Any] = [_plain(name, alphabet, generator) for name in kinds]
+        networks[0].share = 0.01
         return Smoothed(Members(networks, EntropyWeights(np.array([0.1, 0.5, 0.9, 1.5]), weights)), 1e-3)
     if kind in _NETWORKS:
         build, activation = _NETWORKS[kind]

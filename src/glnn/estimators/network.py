@@ -61,7 +61,7 @@ _RECORD = (
     "restarts_",
 )
 # Files of an older version lack these.
-_LATER = {"smoothing_": 0.0, "members_": None, "combined_bits_": None}
+_LATER = {"smoothing_": 0.0, "member_smoothing_": None, "members_": None, "combined_bits_": None}
 # What "auto" stands for in the parameters that act on the prediction alone.
 _AUTOMATIC: dict[str, dict[str, Any]] = {
     "paper": {"calibration": False, "members": 1, "start": "trained"},
@@ -77,7 +77,8 @@ class Network(SequenceModel):
     Fitted: `alphabet_`, `predictor_`, `params_` (w, theta, V0), `graph_`, `units_`, `degree_`, `n_parameters_`,
     `history_` (one dict for each step of the best run), `steps_`, `passes_`, `seconds_` (of the best run),
     `total_seconds_` (of all starts), `stopped_` (why), `best_step_`, `validation_bits_` (the paper's regularised score;
-    None without validation), `smoothing_` (the share of the uniform distribution), `held_out_` (symbols held out by
+    None without validation), `smoothing_` (the share of the uniform distribution; `member_smoothing_` those in the
+    members, before they are weighed), `held_out_` (symbols held out by
     `fit`), `seed_` (of the best run: with `restarts=1` and as many steps it repeats that run exactly), `restarts_` (one
     dict for each start), `members_` (one dict for each network that predicts, the best first) and `networks_` (their
     predictors), `weights_` (how they are mixed by entropy, `glnn.predictors.calibration.EntropyWeights`; None for one
@@ -224,7 +225,8 @@ class Network(SequenceModel):
             setattr(self, name, fitted[name])
         for name, before in _LATER.items():
             setattr(self, name, fitted.get(name, before))
-        number("smoothing_", self.smoothing_, 0.0, 1.0)
+        for share in (self.smoothing_, *(fitted.get("member_smoothing_") or ())):
+            number("smoothing_", share, 0.0, 1.0)
         self.history_ = network_arrays.history_from(arrays, fitted["history_columns"], fitted["history_notes"])
         networks = [(model, self.params_)]
         for params, graph in network_arrays.members_from(arrays, alphabet_size):
@@ -285,6 +287,7 @@ class Network(SequenceModel):
         runs = training.kept(self._automatic("members"))
         combination = self._combination(training, runs)
         self.smoothing_, self.weights_, self.starts_ = combination.share, combination.weights, combination.starts
+        self.member_smoothing_ = list(combination.shares)
         self.combined_bits_ = list(combination.bits) or None
         self.members_ = [_told(run) for run in runs]
         networks = [(run.model, run.progress.best) for run in runs if run.progress is not None]
@@ -327,8 +330,10 @@ class Network(SequenceModel):
             (model, params if start is None else params.replace(V0=start))
             for (model, params), start in zip(networks, self.starts_, strict=True)
         ]
-        share = self.smoothing_ if self.weights_ is None else 0.0
-        self.networks_ = [NetworkPredictor(model, params, known, threads, share) for model, params in started]
+        shares = [self.smoothing_] if self.weights_ is None else self.member_smoothing_ or [0.0] * len(networks)
+        self.networks_ = [
+            NetworkPredictor(*network, known, threads, share) for network, share in zip(started, shares, strict=True)
+        ]
         if self.weights_ is None:
             self._predict_with(self.networks_[0], escape)
         else:

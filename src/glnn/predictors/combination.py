@@ -1,7 +1,9 @@
-"""What stands between trained networks and their prediction: start states, weights by entropy, a share of the uniform.
+"""What stands between trained networks and their prediction: start states, shares of the uniform, weights by entropy.
 
-All three are chosen on the validation data, in this order, each knowing the ones before it; where there are none, the
-networks keep their start states, several are mixed evenly, and the share is the least.
+All are chosen on the validation data, each knowing the ones before it: a start state for each network, a share of the
+uniform distribution in each, their weights, and a share in what comes of it. Shares come before weights as well, since
+one network that thinks possible things impossible would spoil a geometric mean. Where nothing validates, the networks
+keep their start states, several are mixed evenly, and shares are the least.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glnn.models import Params
-from glnn.output import softmax
+from glnn.output import softmax, uniform
 from glnn.output.uniform import best_share
 from glnn.predictors.calibration import EntropyWeights, equal_weights, mixed
 from glnn.predictors.calibration_fit import HeldOut, fit_weights
@@ -38,6 +40,8 @@ class Combination:
     weights: EntropyWeights | None
     """None for one network as it is."""
     share: float
+    shares: tuple[float, ...] = (0.0,)
+    """Of the uniform distribution: in the prediction, and in each network before they are weighed."""
     bits: tuple[float, ...] = ()
     """Bits a symbol of validation data: of each network, of all mixed evenly, and as they are weighed; may be empty."""
 
@@ -49,18 +53,29 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
     least = 1.0 / (parts.train.codes.size + 2.0)
     weights = equal_weights(len(runs)) if len(runs) > 1 else None
     if parts.validation is None:
-        return Combination(starts, weights, least if share is None else share)
+        shares = (least if share is None and weights is not None else 0.0,) * len(runs)
+        return Combination(starts, weights, least if share is None else share, shares)
     which = _positions(parts, len(runs))
     rows = np.stack([_rows(run, parts, one, which) for run, one in zip(runs, starts, strict=True)])
     codes = parts.validation.codes[which]
+    shares = (0.0,) * len(runs)
+    if share is None and (calibrate or weights is not None):
+        shares = tuple(best_share(_logs(one, codes), len(parts.train.alphabet), least) for one in rows)
+        rows = np.stack([uniform.mixed(one, own) for one, own in zip(rows, shares, strict=True)])
     if calibrate:
         weights = fit_weights(HeldOut.of(rows, codes))
     plain = mixed(rows, equal_weights(len(runs)))
     chosen = plain if weights is None else mixed(rows, weights)
-    logs = [np.log(np.maximum(one[np.arange(codes.size), codes], 1e-300)) for one in (*rows, plain, chosen)]
+    logs = [_logs(one, codes) for one in (*rows, plain, chosen)]
     if share is None:
         share = best_share(logs[-1], len(parts.train.alphabet), least)
-    return Combination(starts, weights, share, tuple(float(-_BITS * one.mean()) for one in logs))
+    return Combination(starts, weights, share, shares, tuple(float(-_BITS * one.mean()) for one in logs))
+
+
+def _logs(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """log of the probabilities of the symbols that came."""
+    given: np.ndarray = rows[np.arange(codes.size), codes]
+    return np.log(np.maximum(given, 1e-300))
 
 
 def _best_of(run: Run) -> Params:

@@ -73,17 +73,18 @@ class Members:
         return MembersState([member.begin() for member in self.members], self.weights, self.share)
 
     def without_share(self) -> Members:
-        """The members alone, without a share of the uniform distribution."""
-        return Members(self.members, self.weights)
+        """The networks alone and their weights, without any share of the uniform distribution."""
+        alone = [member.without_share() if isinstance(member, NetworkPredictor) else member for member in self.members]
+        return Members(alone, self.weights)
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> Steps | None:
         """Compiled loops for the coder, where the members are networks of one kind and size."""
-        # A share of the uniform distribution in a member would have to be mixed into its own p_k first.
-        networks = [member for member in self.members if isinstance(member, NetworkPredictor) and member.share == 0.0]
+        networks = [member for member in self.members if isinstance(member, NetworkPredictor)]
         if len(networks) < len(self.members):
             return None
         steppers = [network.stepper for network in networks]
-        return loops_together(steppers, self.weights, escape, both_shares(self.share, share))
+        shares = np.array([network.share for network in networks])
+        return loops_together(steppers, shares, self.weights, escape, both_shares(self.share, share))
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""

@@ -21,9 +21,12 @@ from glnn.predictors.calibration import EntropyWeights, mix, take_logs
 
 
 def loops_together(
-    steppers: Sequence[Stepper], weights: EntropyWeights, escape: float | None, share: float
+    steppers: Sequence[Stepper], shares: np.ndarray, weights: EntropyWeights, escape: float | None, share: float
 ) -> LoopSteps | None:
-    """The coding steps of networks of one kind and size; None for others."""
+    """The coding steps of networks of one kind and size; None for others.
+
+    `shares` are those of the uniform distribution in each network, `share` that in what comes of them.
+    """
     loops = _LOOPS.get(steppers[0].kind)
     if loops is None or any(stepper.kind != steppers[0].kind for stepper in steppers):
         return None
@@ -35,7 +38,7 @@ def loops_together(
         given.append(together)
     added = added_to_each(share, given[-1].shape[2])
     start = np.stack([stepper.begin() for stepper in steppers])
-    return LoopSteps(start, (*given, weights.nodes, weights.weights, added), loops, escape)
+    return LoopSteps(start, (*given, shares, weights.nodes, weights.weights, added), loops, escape)
 
 
 def _together(parts: tuple[Any, ...]) -> Any:
@@ -49,6 +52,7 @@ def _together(parts: tuple[Any, ...]) -> Any:
 def _mixed(
     a: np.ndarray,
     w: np.ndarray,
+    shares: np.ndarray,
     nodes: np.ndarray,
     weights: np.ndarray,
     added: float,
@@ -59,6 +63,9 @@ def _mixed(
     """p from the activities a[k]; `added` times its sum comes to each, for the share of the uniform distribution."""
     for k in range(a.shape[0]):
         write(a[k], w[k], p)
+        if shares[k] > 0.0:
+            for y in range(p.size):
+                p[y] = (1.0 - shares[k]) * p[y] + shares[k] / p.size
         take_logs(p, logs[k])
     mix(logs, nodes, weights, v, p)
     if added > 0.0:
@@ -81,6 +88,7 @@ def encode_linear_members(
     tau: np.ndarray,
     bias: np.ndarray,
     w: np.ndarray,
+    shares: np.ndarray,
     nodes: np.ndarray,
     weights: np.ndarray,
     added: float,
@@ -97,7 +105,7 @@ def encode_linear_members(
             return t
         for k in range(K):
             activities(V[k], activation, a[k])
-        _mixed(a, w, nodes, weights, added, logs, v, p)
+        _mixed(a, w, shares, nodes, weights, added, logs, v, p)
         encode_symbol(codes[t], p, C, M, coder, out)
         for k in range(K):
             move(V[k], a[k], codes[t], group[k], leak, in_ptr[k], sources[k], tau[k], bias[k])
@@ -117,6 +125,7 @@ def decode_linear_members(
     tau: np.ndarray,
     bias: np.ndarray,
     w: np.ndarray,
+    shares: np.ndarray,
     nodes: np.ndarray,
     weights: np.ndarray,
     added: float,
@@ -133,7 +142,7 @@ def decode_linear_members(
             return t
         for k in range(K):
             activities(V[k], activation, a[k])
-        _mixed(a, w, nodes, weights, added, logs, v, p)
+        _mixed(a, w, shares, nodes, weights, added, logs, v, p)
         y = decode_symbol(p, C, M, coder, source)
         codes[t] = y
         if y in (end, A):
@@ -155,6 +164,7 @@ def encode_lstm_members(
     scale: float,
     shift: float,
     w: np.ndarray,
+    shares: np.ndarray,
     nodes: np.ndarray,
     weights: np.ndarray,
     added: float,
@@ -168,7 +178,7 @@ def encode_lstm_members(
     for t in range(codes.size):
         if not has_room(coder, out, MARGIN):
             return t
-        _mixed(state[:, N:], w, nodes, weights, added, logs, v, p)
+        _mixed(state[:, N:], w, shares, nodes, weights, added, logs, v, p)
         encode_symbol(codes[t], p, C, M, coder, out)
         for k in range(K):
             advance_lstm(state[k], codes[t], in_ptr[k], sources[k], edges[k], bias[k], peepholes[k], scale, shift)
@@ -188,6 +198,7 @@ def decode_lstm_members(
     scale: float,
     shift: float,
     w: np.ndarray,
+    shares: np.ndarray,
     nodes: np.ndarray,
     weights: np.ndarray,
     added: float,
@@ -201,7 +212,7 @@ def decode_lstm_members(
     for t in range(codes.size):
         if not has_bytes(coder, source, MARGIN):
             return t
-        _mixed(state[:, N:], w, nodes, weights, added, logs, v, p)
+        _mixed(state[:, N:], w, shares, nodes, weights, added, logs, v, p)
         y = decode_symbol(p, C, M, coder, source)
         codes[t] = y
         if y in (end, A):
