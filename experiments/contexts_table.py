@@ -89,6 +89,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--budget", default="60s")
     parser.add_argument("--only", default="", help="a part of the names of sets")
+    parser.add_argument("--without", default="", help="models to leave out, with commas between: HMM,PPMd")
     given = parser.parse_args()
     given.out.parent.mkdir(parents=True, exist_ok=True)
     done = set()
@@ -96,7 +97,12 @@ def main() -> None:
         done = {(row["set"], row["model"]) for row in map(json.loads, given.out.read_text().splitlines())}
     for name, train, test in sets(given.data):
         for model, (kind, parameters) in ({"PPMd": ("PPMd", {})} | MODELS).items():
-            if (name, model) in done or given.only not in name or (kind == "PPMd" and not isinstance(test, bytes)):
+            if (
+                kind in given.without.split(",")
+                or (name, model) in done
+                or given.only not in name
+                or (kind == "PPMd" and not isinstance(test, bytes))
+            ):
                 continue
             found = ppmd(train, test) if kind == "PPMd" else run(kind, parameters, train, test, given.budget)
             row = {"set": name, "model": model, **found}
