@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, SequenceModel, load
+from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, NGram, SequenceModel, load
 from glnn.sequences import Alphabet, InputError
 from glnn.storage.model_file import ModelFileError, signed
 from glnn.training.budget import Budget
@@ -26,6 +26,7 @@ MODELS: list[SequenceModel] = [
     LSTM(**NETWORK, validation_fraction=0, activation="logistic"),
     HMM(**NETWORK),
     ContextTree(depth=3, verbose=0),
+    NGram(verbose=0),
 ]
 
 
@@ -126,14 +127,20 @@ FORGERIES = {
     "no record": ("GLNN", set_header("fitted", {})),
     "alphabet": ("GLNN", set_header("alphabet", {"kind": "characters", "symbols": ["a", "b"], "special": []})),
     "escape": ("GLNN", set_header("escape_probability", {"float": "0x1p+1"})),
+    "n-grams": ("NGram", set_array("history", lambda history: replaced(history, 255))),
     "hmm edge": ("HMM", set_array("edge_targets", lambda ends: replaced(ends, 99))),
     "hmm sums": ("HMM", set_array("transitions", lambda transitions: replaced(transitions, 7.0))),
     "hmm emissions": ("HMM", set_array("emissions", lambda b: np.ascontiguousarray(b[:, 1:]))),
     "tree": ("ContextTree", set_array("children", lambda children: replaced(children, 10**6))),
-    "tree context": ("ContextTree", set_array("tail", lambda tail: replaced(tail, 10**6))),
-    "tree counts": ("ContextTree", set_array("zeros", lambda counts: replaced(counts, -5))),
-    "tree lengths": ("ContextTree", set_array("ones", lambda counts: counts[:-1].copy())),
-    "tree roots": ("ContextTree", set_array("key", lambda key: np.where(key < 0, 3, key))),
+    "tree twice": ("ContextTree", set_array("children", lambda children: np.vstack([children, children]))),
+    "tree reals": ("ContextTree", set_array("children", lambda children: children.astype(float))),
+    "tree symbols": ("ContextTree", set_array("history", lambda history: replaced(history, 255))),
+    "tree start": ("ContextTree", set_array("history", lambda history: history[1:].copy())),
+    "tree gap": ("ContextTree", set_array("history", lambda history: np.append(history[0], history))),
+    "tree codes": ("ContextTree", set_array("history", lambda history: history.astype(np.int64))),
+    "tree columns": ("ContextTree", set_array("history", lambda history: history[:, None].copy())),
+    "no symbols": ("ContextTree", set_array("history", lambda history: history[:0].copy())),
+    "neither": ("ContextTree", lambda arrays, header: arrays.pop("history")),
 }
 
 
@@ -162,3 +169,45 @@ def test_a_whole_model_of_version_1_opens(tmp_path: Path) -> None:
 
     forged(path, back_to_version_1)
     assert load(path).bits(TEXT) == model.bits(TEXT)
+
+
+# Written by glnn 0.1.0 from this text, with the bits it had there and the length of what it compressed.
+FIRST_TEXT = "abracadabra " * 5
+FIRST_MODELS = {
+    "ContextTree": (19.51522926951436, 35),
+    "GLNN": (88.04356251074064, 36),
+    "HMM": (136.9213062046734, 37),
+    "LSTM": (129.64049991781343, 36),
+}
+FIRST_FILES = Path(__file__).parent / "written_by_0.1"
+
+
+@pytest.mark.parametrize("name", FIRST_MODELS)
+def test_files_of_the_first_glnn_open(name: str, tmp_path: Path) -> None:
+    model = load(FIRST_FILES / f"{name}.glnn")
+    bits, length = FIRST_MODELS[name]
+    assert type(model).__name__ == name
+    assert model.bits(FIRST_TEXT) == pytest.approx(bits, rel=1e-12)
+    assert len(model.compress("cadabra")) == length
+    model.save(tmp_path / "again")
+    assert load(tmp_path / "again").bits(FIRST_TEXT) == model.bits(FIRST_TEXT)
+
+
+FIRST_TREES = {
+    "tail": set_array("tail", lambda tail: replaced(tail, 10**6)),
+    "long tail": set_array("tail", lambda tail: np.append(tail, 0)),
+    "counts": set_array("zeros", lambda counts: replaced(counts, -5)),
+    "lengths": set_array("ones", lambda counts: counts[:-1].copy()),
+    "roots": set_array("key", lambda key: np.where(key < 0, 3, key)),
+    "weights": set_array("ratio", lambda ratio: replaced(ratio, np.nan)),
+    "no nodes": lambda arrays, header: arrays.pop("key"),
+}
+
+
+@pytest.mark.parametrize("which", FIRST_TREES)
+def test_nodes_that_do_not_fit_together_are_refused(which: str, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes((FIRST_FILES / "ContextTree.glnn").read_bytes())
+    forged(path, FIRST_TREES[which])
+    with pytest.raises(ModelFileError):
+        load(path)
