@@ -105,7 +105,7 @@ def main() -> None:
             ):
                 continue
             found = ppmd(train, test) if kind == "PPMd" else run(kind, parameters, train, test, given.budget)
-            row = {"set": name, "model": model, **found}
+            row = {"set": name, "model": model, **found} | ({"budget": given.budget} if kind == "HMM" else {})
             row |= {key: round(row[key], 4) for key in ("bits", "cpu_seconds")}
             with given.out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
