@@ -10,6 +10,7 @@ from operator import add
 import numpy as np
 import pytest
 
+import glnn
 from glnn.models import MODELS
 from glnn.network import random_graph
 from glnn.sequences import encode
@@ -158,3 +159,18 @@ def test_batches_and_equal_weights_are_refused() -> None:
     options = Settings(coherence=3)
     with pytest.raises(ValueError, match="coherence is 3: shards do not measure it"):
         ShardedTrainer(LocalShards(model, data, options), model, data, params, options)
+
+
+def test_members_train_on_a_cluster_as_they_do_here(client) -> None:
+    text = "".join(np.random.default_rng(0).choice(list("abc"), 900))
+    parameters = {"units": 4, "degree": 2, "budget": "6 steps", "members": 2, "restarts": 1, "random_state": 0}
+    seen: list[int] = []
+    here, there = (
+        glnn.GLNN(**parameters, calibration=True, verbose=0).fit(text, **where)
+        for where in ({}, {"cluster": client, "callbacks": [lambda info, trainer: seen.append(trainer.model.units)]})
+    )
+    assert there.bits(text) == here.bits(text) and len(there.members_) == 2
+    assert [run["steps"] for run in there.restarts_] == [3, 3] and seen == [4] * 6
+    assert there.total_seconds_ > 0.0
+    stopped = glnn.GLNN(**parameters, verbose=0).fit(text, cluster=client, callbacks=[lambda info, _: True])
+    assert stopped.stopped_ == "callback"

@@ -183,19 +183,21 @@ class Network(SequenceModel):
         *,
         callbacks: Iterable[Callback] = (),
         observer: Observer | None = None,
+        cluster: Any = None,
     ) -> Self:
         """Learn from one or several sequences of any accepted kind.
 
         Without `validation` the end of the data is held out (`validation_fraction`), to keep the parameters that
         predict it best. `mask` says what is to be predicted. Each callback is called with a `StepInfo` and the
         `Trainer` after every step and stops the training by returning True; so does Ctrl-C. The best model is kept.
-        An `observer` (`glnn.training.observer.Observer`) is told of everything and is charged for nothing.
+        An `observer` (`glnn.training.observer.Observer`) is told of everything and is charged for nothing. With a
+        `cluster`, a `distributed.Client` of Dask, members train on its workers at the same time.
         """
         plan = self._plan()
         given = self._given(data, validation, mask, validation_mask)
         parts = fitting.split(given.data, given.validation, plan.validation_fraction)
         finish = lambda training: copy(self)._become(given, training)  # noqa: E731
-        training = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose), finish, observer)
+        training = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose), finish, observer, cluster)
         return self._become(given, training)
 
     def trace(self, data: Any) -> Trace:

@@ -18,12 +18,13 @@ from glnn.output.uniform import best_share
 from glnn.progress import Display
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget
+from glnn.training.cluster_race import on_cluster
 from glnn.training.compiling import compiling
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.observer import Observer, Training
 from glnn.training.parallel import single_threaded_blas
-from glnn.training.race import Run, race, seeds
+from glnn.training.race import Run, Together, race, seeds, side_by_side
 from glnn.training.recorded import recorded_trainer
 from glnn.training.records import StepInfo
 from glnn.training.settings import Settings
@@ -87,8 +88,12 @@ def train(
     display: Display,
     finish: Callable[[Training], Any],
     observer: Observer | None = None,
+    cluster: Any = None,
 ) -> Training:
-    """Train within the budget; the budget is not charged for compiling, for validating and for the observer."""
+    """Train within the budget; the budget is not charged for compiling, for validating and for the observer.
+
+    On a `cluster`, a `distributed.Client`, the members train at the same time.
+    """
     data = parts.train
     asked = (plan.units, plan.degree, plan.restarts)
     size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.budget, plan.cost)
@@ -105,19 +110,27 @@ def train(
     if observer is not None:
         observer.begin(training)
 
+    def given_to(run: Run) -> tuple[Callable[..., Trainer], tuple[Any, ...]]:
+        return plan.trainer, (run.model, data, run.params, plan.settings, run.validation, run.seed, run.progress)
+
     def trainer(run: Run) -> Trainer:
-        given = (run.model, data, run.params, plan.settings, run.validation, run.seed, run.progress)
+        kind, given = given_to(run)
         if observer is None:
-            return plan.trainer(*given)
-        watched = recorded_trainer(plan.trainer)
+            return kind(*given)
+        watched = recorded_trainer(kind)
         return watched(*given, recorded=observer.recorded(run), listener=partial(observer.step, run))
 
     def listen(run: Run, info: StepInfo, source: Trainer) -> bool:
         display.update(fraction_spent(plan.budget, training), _line(run, info, runs, parts))
         return any([callback(info, source) for callback in callbacks])
 
+    together: Together | None = None
+    if cluster is not None:
+        together = on_cluster(cluster, given_to, None if observer is None else observer.step)
+    elif threads > 1:
+        together = partial(side_by_side, threads=threads)
     try:
-        best = race(runs, plan.budget, trainer, listen, plan.members, threads)
+        best = race(runs, plan.budget, trainer, listen, plan.members, together)
     finally:
         display.close()
     display.say(_closing(best, runs, plan.members))

@@ -55,6 +55,8 @@ class Run:
 
 
 Listener = Callable[[Run, StepInfo, Trainer], Any]
+Together = Callable[[Sequence[Run], dict[str, float], Callable[[Run], Trainer], Listener], bool]
+"""Trains runs at the same time, each for its share; whether one of them ends the whole race."""
 
 
 def seeds(seed: int, count: int) -> list[int]:
@@ -68,11 +70,11 @@ def race(
     trainer: Callable[[Run], Trainer],
     listener: Listener,
     keep: int = 1,
-    threads: int = 1,
+    together: Together | None = None,
 ) -> Run:
     """Train the runs within the budget; returns the best. The listener sees every step and stops all by True.
 
-    At least `keep` runs go on to the end. With several threads, so many runs train side by side, each on one thread.
+    At least `keep` runs go on to the end. `together` trains several runs at the same time.
     """
     rounds = math.ceil(math.log2(max(len(runs) / keep, 1.0))) + 1
     survivors = list(runs)
@@ -80,8 +82,8 @@ def race(
         for k in range(rounds):
             active = [run for run in survivors if not run.finished]
             share = _share(budget, runs, rounds - k, len(active))
-            if threads > 1 and len(active) > 1:
-                if side_by_side(active, share, trainer, listener, threads):
+            if together is not None and len(active) > 1 and not _spent(budget, runs):
+                if together(active, share, trainer, listener):
                     return _best(runs)
             else:
                 for run in active:
@@ -143,11 +145,16 @@ def side_by_side(
 def _train(run: Run, share: dict[str, float], trainer: Trainer, listener: Listener) -> None:
     # Set at once, so that an interruption finds it.
     run.progress = trainer.progress
+    trainer.run(limits_of(run, share), (lambda info, source: listener(run, info, source),))
+
+
+def limits_of(run: Run, share: dict[str, float]) -> Budget:
+    """Where a run ends that may spend so much more."""
     limits: dict[str, Any] = {what: run.used(what) + amount for what, amount in share.items()}
     for what in ("steps", "passes"):
         if what in limits:
             limits[what] = int(limits[what])
-    trainer.run(Budget(**limits), (lambda info, source: listener(run, info, source),))
+    return Budget(**limits)
 
 
 def _share(budget: Budget, runs: Sequence[Run], rounds: int, active: int) -> dict[str, float]:
