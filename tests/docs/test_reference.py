@@ -10,7 +10,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PACKAGES = ("glnn", "glnn.estimators", "glnn.sequences", "glnn.sources", "glnn.predictors", "glnn.codec", "glnn.report")
+PACKAGES = tuple(
+    f"glnn{part}"
+    for part in ("", ".estimators", ".sequences", ".sources", ".predictors", ".codec", ".report", ".streams")
+)
 # Constants are told in prose, and the version is no part of a reference.
 LEFT_OUT = {"__version__", "NAMES"}
 # Its lines need a cluster; what they call is tested in tests/training.

@@ -219,3 +219,13 @@ def test_forged_streams_are_refused(of_cases: glnn.GLNN, tmp_path: Path, change:
     write_model_file(tmp_path / "forged", tensors, header)
     with pytest.raises(InputError):
         glnn.load_streams(tmp_path / "forged")
+
+
+def test_a_frozen_stream_of_a_tree_that_learns_online_learns_nothing(tmp_path: Path) -> None:
+    model = glnn.ContextTree(learning="online", verbose=0).fit(TEXT)
+    stream = model.stream()
+    stream.push_many("acb" * 30)
+    stream.save(tmp_path / "stream")
+    assert glnn.load_stream(tmp_path / "stream").push_many("acbacb").tolist() == stream.push_many("acbacb").tolist()
+    frozen = glnn.ContextTree(learning="frozen", verbose=0).fit(TEXT)
+    np.testing.assert_allclose(model.stream().push_many("acb" * 30), frozen.surprise("acb" * 30), rtol=1e-9)

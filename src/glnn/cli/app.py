@@ -16,6 +16,7 @@ from glnn.cli.bench import bench
 from glnn.cli.compare import compare
 from glnn.cli.compress import compress, decompress
 from glnn.cli.demo import demo
+from glnn.cli.follow import follow
 from glnn.cli.inspect import inspect
 from glnn.cli.predict import predict
 from glnn.cli.report import report
@@ -32,6 +33,7 @@ COMMANDS = (
     train,
     resume,
     score,
+    follow,
     predict,
     sample,
     compress,

@@ -101,6 +101,10 @@ class NGramModel:
         """The same counts, growing with what they score or not."""
         return replace(self, learning=learning)
 
+    def frozen(self) -> NGramModel:
+        """The same, learning nothing from what it scores."""
+        return self.with_learning("frozen")
+
     def begin(self) -> NGramState:
         """The state at the start of a sequence."""
         return NGramState(self, self.counts, self.padding(), at_start=True)

@@ -125,6 +125,10 @@ class ContextTreeWeighting:
         """The same trees, learning from what they score or not."""
         return replace(self, learning=learning)
 
+    def frozen(self) -> ContextTreeWeighting:
+        """The same, learning nothing from what it scores."""
+        return self.with_learning("frozen")
+
     def continuing(self) -> ContextTreeWeighting:
         """The same trees, to score what follows the training data directly."""
         return replace(self, opening="tail")

@@ -15,6 +15,8 @@ import numpy as np
 from glnn.estimators.base import SequenceModel
 from glnn.estimators.parameters import choice
 from glnn.estimators.persistence import packed, unpacked
+from glnn.predictors import Predictor
+from glnn.predictors.escape import WithEscape
 from glnn.predictors.protocol import Learner, learner_of
 from glnn.sequences.token_json import token_from_json, token_to_json
 from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file
@@ -27,14 +29,14 @@ _CLASS = "Streams"
 def stream(model: SequenceModel, learning: str) -> Stream:
     """A stream of its own."""
     learner = _learner(model, learning)
-    found = Stream(model.predictor_, begin=None if learner is None else learner.begin_learning)
+    found = Stream(_as_it_is(model), begin=None if learner is None else learner.begin_learning)
     found.write = partial(save_stream, model, found, learner)
     return found
 
 
 def streams(model: SequenceModel, learning: str, most: int | None) -> Streams:
     """A group of streams."""
-    found = Streams(model.predictor_, most, _learner(model, learning))
+    found = Streams(_as_it_is(model), most, _learner(model, learning))
     found.write = partial(save_streams, model, found)
     return found
 
@@ -59,7 +61,7 @@ def load_stream(path: str | os.PathLike[str]) -> Stream:
         learner = _learner(model, about["learning"])
         ((_, place, numbers),) = places
         begin = None if learner is None else learner.begin_learning
-        found = Stream(model.predictor_, place, **numbers, begin=begin)
+        found = Stream(_as_it_is(model), place, **numbers, begin=begin)
     except (KeyError, TypeError, ValueError) as error:
         raise _broken(path, error) from None
     found.write = partial(save_stream, model, found, learner)
@@ -79,6 +81,22 @@ def load_streams(path: str | os.PathLike[str]) -> Streams:
     except (KeyError, TypeError, ValueError) as error:
         raise _broken(path, error) from None
     return found
+
+
+def _as_it_is(model: SequenceModel) -> Predictor:
+    """The predictor with what it has learned: a stream that does not learn leaves even a tree as it is.
+
+    Trees that go on learning from what they score keep that in their state, of which a place says nothing.
+    """
+    predictor = model.predictor_
+    if isinstance(predictor, WithEscape):
+        return WithEscape(_frozen(predictor.inner), predictor.alphabet, predictor.probability)
+    return _frozen(predictor)
+
+
+def _frozen(predictor: Predictor) -> Predictor:
+    frozen = getattr(predictor, "frozen", None)
+    return predictor if frozen is None else frozen()  # type: ignore[no-any-return]
 
 
 def _learner(model: SequenceModel, learning: str) -> Learner | None:

@@ -1,6 +1,7 @@
 """From lines of a log to events: whose stream, and which symbol. A line that is none raises `BrokenLine` and is told.
 
-Four kinds of line: a symbol as it stands, a text cut into symbols, a row of columns, a JSON object.
+Five kinds of line: a symbol as it stands, a piece of a text, a whole sequence, a row of columns, a JSON object. Which
+it is follows from how the data of the model were read.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import json
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, Protocol
 
-from glnn.sequences import InputError
+from glnn.sequences import InputError, ReadOptions
+from glnn.sequences.special import END
 
 
 class Event(NamedTuple):
-    """A symbol for the stream of a key."""
+    """A symbol for the stream of a key; the symbol `END` says that the sequence is over."""
 
     key: Hashable
     symbol: Any
@@ -69,6 +71,32 @@ class CutLines:
         return {}
 
 
+class SequenceLines:
+    """Each line is a sequence of its own."""
+
+    def __init__(self, cut: str) -> None:
+        if cut not in ("chars", "words", "numbers"):
+            raise InputError(f"lines that are sequences are cut into {cut!r}: give chars, words or numbers")
+        self._cut = cut
+
+    def events(self, line: bytes) -> Iterable[Event]:
+        """The symbols of the line and its end; an empty line is none."""
+        text = _decoded(line)
+        if not text.strip():
+            return []
+        symbols: Iterable[Any] = text if self._cut == "chars" else text.split()
+        if self._cut == "numbers":
+            try:
+                symbols = [int(part) for part in text.replace(",", " ").replace(";", " ").split()]
+            except ValueError:
+                raise BrokenLine("no row of whole numbers") from None
+        return [*(Event(None, symbol) for symbol in symbols), Event(None, END)]
+
+    def memory(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+
 class Columns:
     """Each line is a row of a table whose first line names the columns: one stream a case."""
 
@@ -113,6 +141,11 @@ class JsonObjects:
     def __init__(self, activity: str, case: str | None = None) -> None:
         self._activity, self._case = activity, case
 
+    @property
+    def has_cases(self) -> bool:
+        """Whether there is a stream for each case."""
+        return self._case is not None
+
     def events(self, line: bytes) -> Iterable[Event]:
         """One event; an empty line is none."""
         text = _decoded(line)
@@ -132,6 +165,34 @@ class JsonObjects:
     def memory(self) -> dict[str, Any]:
         """Nothing."""
         return {}
+
+
+def parser_for(options: ReadOptions, memory: dict[str, Any] | None = None) -> LineParser:
+    """How the lines of a file become events, for a model whose data were read with these options.
+
+    `memory` is what the parser of the same file remembered.
+    """
+    cut = options.tokens or "lines"
+    if options.format == "jsonl":
+        if options.activity is None:
+            raise InputError("lines of JSON are followed as events: name the activity's key with --activity")
+        return JsonObjects(options.activity, options.case)
+    if options.format == "csv" or (options.format is None and options.activity is not None):
+        if options.case is None or options.activity is None:
+            raise InputError("an event log is followed by its columns: name them with --case and --activity")
+        return Columns(options.case, options.activity, options.delimiter or ",", (memory or {}).get("header"))
+    if options.format == "lines":
+        return SequenceLines(options.tokens or "chars")
+    if options.format in ("text", None):
+        return WholeLines() if cut == "lines" else CutLines(cut)
+    raise InputError(
+        f"{options.format} has no lines that are events: give --format csv, jsonl, lines or text for what is followed"
+    )
+
+
+def has_cases(parser: LineParser) -> bool:
+    """Whether sequences stand side by side, one for each case."""
+    return isinstance(parser, Columns) or (isinstance(parser, JsonObjects) and parser.has_cases)
 
 
 def _decoded(line: bytes) -> str:

@@ -1,7 +1,8 @@
 """Many sequences that arrive side by side, one for each case, user or machine, all of one model.
 
 `streams[key]` is the stream of a key and begins with its first use. A group that learns does so from each sequence
-when it ends, for all. Cases whose end nobody tells would pile up: beyond `most` the one longest unused is forgotten.
+when it ends, for all; with `most=1` there is a single one, which is learned symbol by symbol as it arrives. Cases
+whose end nobody tells would pile up: beyond `most` the one longest unused is forgotten.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ class Streams:
         read: Sequence[int] = (),
     ) -> Stream:
         """A stream of this group, at its start or at a place."""
+        if self.learner is not None and self.most == 1:
+            return Stream(self.predictor, place, symbols, bits, self.learner.begin_learning)
         return Stream(self.predictor, place, symbols, bits, read=None if self.learner is None else list(read))
 
     def push(self, key: Hashable, symbol: Any) -> Pushed:

@@ -1,0 +1,64 @@
+"""`glnn follow`: a log as it grows, of which the events that surprise are told, with what was expected instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glnn.cli import options
+
+
+def follow(
+    run: options.Run,
+    file: Annotated[
+        Path, typer.Argument(metavar="[FILE]", help="A file that grows, through rotation; - is standard input.")
+    ] = Path("-"),
+    threshold: Annotated[
+        float | None, typer.Option(metavar="BITS", min=0.0, help="Tell events that cost more than so many bits.")
+    ] = None,
+    false_alarms: Annotated[
+        float | None,
+        typer.Option(metavar="RATE", help="Tell so many of a normal file's events; 0.001 unless --threshold is given."),
+    ] = None,
+    normal: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Normal events for the rate; the run's validation data if not given."),
+    ] = None,
+    learn: Annotated[bool, typer.Option("--learn", help="Go on learning from what is followed.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Stop at the end of the file.")] = False,
+    last: Annotated[
+        str | None, typer.Option(metavar="ACTIVITY", help="Event log: the activity after which a case is over.")
+    ] = None,
+    cases: Annotated[
+        int, typer.Option(min=1, help="Event log: how many cases are kept; the one longest unused is forgotten.")
+    ] = 10_000,
+    state: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to keep how far it got; beside the model if not given.")
+    ] = None,
+    save_every: Annotated[float, typer.Option(metavar="SECONDS", min=0.0, help="How often to write it.")] = 5.0,
+    format: options.Format = None,
+    tokens: options.Tokens = None,
+    case: options.Case = None,
+    activity: options.Activity = None,
+    delimiter: options.Delimiter = None,
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON document for each surprise.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Follow a log as it grows, and tell what surprises.
+
+    Lines are read as the training data were. How far it got is kept in a file, so that a new start goes on where the
+    last one ended, or was killed; what came after the last writing is then told again.
+
+    \b
+    Examples:
+      glnn follow orders /var/log/orders.csv --false-alarms 0.0001
+      glnn follow orders new.csv --once --threshold 8 --json
+      journalctl -f | glnn follow lines - --learn
+    """
+    from glnn.cli.following import Wanted, followed
+
+    wanted = Wanted(threshold, false_alarms, normal, learn, once, last, cases, state, save_every)
+    reading = {"format": format, "tokens": tokens, "case": case, "activity": activity, "delimiter": delimiter}
+    followed(run, file, wanted, reading, json, quiet)

@@ -1,0 +1,305 @@
+"""What `glnn follow` does: opens or takes up a follower, reads on until told to stop, and keeps how far it got.
+
+Everything is in one file, written whole every few seconds: streams, what they learned, place in the log, counts.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from glnn.sequences.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from glnn.estimators import SequenceModel
+    from glnn.sequences import ReadOptions
+    from glnn.streams import Streams
+    from glnn.streams.follower import Follower, Surprise
+    from glnn.streams.growing_file import GrowingFile
+    from glnn.streams.standard_input import Pipe
+    from glnn.streams.threshold import Threshold
+
+_RATE = 0.001
+_TOLD_BROKEN = 20
+# Writing must not take more than this share of the time.
+_WRITING_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options of `glnn follow`."""
+
+    threshold: float | None = None
+    false_alarms: float | None = None
+    normal: Path | None = None
+    learn: bool = False
+    once: bool = False
+    last: str | None = None
+    cases: int = 10_000
+    state: Path | None = None
+    save_every: float = 5.0
+
+
+class Stop:
+    """Whether a signal asked to stop, and which."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    def __call__(self) -> bool:
+        """Whether to stop."""
+        return self.signal is not None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """SIGTERM and Ctrl-C end the reading after a line, not in the middle of one."""
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self.signal = number
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def followed(run: Path, file: Path, wanted: Wanted, reading: dict[str, str | None], json: bool, quiet: bool) -> None:
+    """Follow a file to its end, or to that of this process."""
+    from glnn.cli.app import INTERRUPTED
+    from glnn.cli.printing import tell
+
+    stop, kept = Stop(), Kept(wanted.state or _beside(run, file), wanted.save_every)
+    with stop.listening():
+        follower, lines = _open(run, file, wanted, reading, kept, stop)
+        for line in lines.lines():
+            _read(follower, line, json)
+            _tell_notes(lines)
+            kept.now_and_then()
+            if stop():
+                break
+        _tell_notes(lines)
+        kept.write()
+        lines.close()
+    tally = follower.tally
+    each = tally.bits / tally.events if tally.events else 0.0
+    tell(
+        f"{tally.events:,} events, {each:.3f} bits an event; {tally.told:,} told; {tally.broken:,} broken lines; "
+        f"kept in {kept.path}",
+        quiet,
+    )
+    if stop.signal == signal.SIGINT:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _tell_notes(lines: GrowingFile | Pipe) -> None:
+    from glnn.cli.printing import tell
+
+    while lines.notes:
+        tell(lines.notes.pop(0))
+
+
+def _read(follower: Follower, line: bytes, json: bool) -> None:
+    """Read a line and print what surprises in it."""
+    from glnn.cli.printing import print_json, tell
+    from glnn.streams.events import BrokenLine
+
+    kind = follower.streams.predictor.alphabet.kind
+    try:
+        for found in follower.read(line):
+            if json:
+                print_json(_document(found))
+            else:
+                typer.echo(_text(found, kind))
+    except BrokenLine as why:
+        if follower.tally.broken <= _TOLD_BROKEN:
+            more = "; more of them are only counted" if follower.tally.broken == _TOLD_BROKEN else ""
+            tell(f"line {follower.tally.lines:,} is left out: {why}{more}")
+
+
+def _text(found: Surprise, kind: str) -> str:
+    from glnn.report.labels import label
+
+    of_case = "" if found.key is None else f"case {found.key}: "
+    likely = found.expected[0]
+    expected = f"expected {label(likely.symbol, kind)} ({likely.probability:.2f})"
+    return f"line {found.line:,}: {of_case}{expected}, got {label(found.symbol, kind)} ({found.bits:.1f} bits)"
+
+
+def _document(found: Surprise) -> dict[str, Any]:
+    from glnn.cli.score import _plain
+
+    expected = [{"symbol": _plain(one.symbol), "probability": one.probability} for one in found.expected]
+    case = {} if found.key is None else {"case": found.key}
+    return {
+        "line": found.line,
+        **case,
+        "symbol": _plain(found.symbol),
+        "bits": found.bits,
+        "probability": found.probability,
+        "expected": expected,
+    }
+
+
+class Kept:
+    """The file that says how far following got."""
+
+    def __init__(self, path: Path, every: float) -> None:
+        self.path, self._every = path, every
+        self._due = time.monotonic() + every
+        self._follower: Follower | None = None
+        self._lines: GrowingFile | Pipe | None = None
+        self._written = 0
+
+    def of(self, follower: Follower, lines: GrowingFile | Pipe) -> None:
+        """What is to be written from now on."""
+        self._follower, self._lines, self._written = follower, lines, follower.tally.lines
+
+    def now_and_then(self) -> None:
+        """Write it when it is time to, and there is something new."""
+        begun = time.monotonic()
+        if self._follower is None or begun < self._due or self._follower.tally.lines == self._written:
+            return
+        self.write()
+        spent = time.monotonic() - begun
+        self._due = begun + spent + max(self._every, spent / _WRITING_SHARE if self._every else 0.0)
+
+    def write(self) -> None:
+        """Write it whole."""
+        assert self._follower is not None and self._lines is not None
+        streams, position = self._follower.streams, self._lines.position
+        place = None if position is None else [*position]
+        streams.more = {**streams.more, **self._follower.memory(), "position": place}
+        # What is told of must be told before it is written that it was.
+        sys.stdout.flush()
+        streams.save(self.path)
+        self._written = self._follower.tally.lines
+
+
+def _open(
+    run: Path, file: Path, wanted: Wanted, changes: dict[str, str | None], kept: Kept, stop: Stop
+) -> tuple[Follower, GrowingFile | Pipe]:
+    """A follower, new or as it was left, and the lines that it reads."""
+    from glnn.cli.inputs import sha256
+    from glnn.cli.printing import tell
+    from glnn.cli.run_folder import RunFolder, open_model
+    from glnn.sequences.formats import as_in
+    from glnn.streams.events import has_cases, parser_for
+    from glnn.streams.follower import Follower, remembered
+    from glnn.streams.growing_file import GrowingFile, Position
+    from glnn.streams.standard_input import Pipe
+    from glnn.streams.threshold import Threshold
+
+    model, reading = open_model(run)
+    reading = as_in(reading, **changes)
+    rate = wanted.false_alarms
+    if wanted.threshold is None and rate is None:
+        rate = _RATE
+    threshold = Threshold(wanted.threshold, rate)
+    whole = sha256(RunFolder(run).model if run.is_dir() else run)
+    streams = _taken_up(kept.path, whole, wanted)
+    memory = {} if streams is None else streams.more
+    parser = parser_for(reading, memory.get("parser"))
+    counting, tally = False, None
+    if streams is None:
+        most = wanted.cases if has_cases(parser) else 1
+        streams = model.streams(learning="online" if wanted.learn else "frozen", most=most)
+        streams.more = {"model": whole}
+        if rate is not None:
+            counting = _count_normal(threshold, model, run, reading, wanted.normal)
+    else:
+        tally, counting = remembered(memory, threshold), bool(memory["counting"])
+        tell(f"{kept.path}: going on after {tally.lines:,} lines")
+
+    def stopped() -> bool:
+        # Asked whenever nothing new is there: also what was read last is then written.
+        kept.now_and_then()
+        return stop()
+
+    lines: GrowingFile | Pipe
+    if str(file) == "-":
+        lines = Pipe(sys.stdin.fileno(), stopped)
+    else:
+        position = memory.get("position")
+        place = None if position is None else Position(*position)
+        lines = GrowingFile(file, place, stopped, grows=not wanted.once)
+    follower = Follower(streams, parser, threshold, counting, wanted.last, tally)
+    kept.of(follower, lines)
+    return follower, lines
+
+
+def _taken_up(path: Path, model: str, wanted: Wanted) -> Streams | None:
+    """The streams as they were left, if they were."""
+    from glnn.estimators.streaming import load_streams
+
+    if not path.exists():
+        return None
+    found = load_streams(path)
+    if found.more.get("model") != model:
+        raise InputError(f"{path} was kept for another model: remove it to begin anew, or name another with --state")
+    if (found.learner is not None) != wanted.learn:
+        how = "with" if found.learner is not None else "without"
+        raise InputError(f"{path} was kept {how} --learn: go on so, remove it, or name another with --state")
+    return found
+
+
+def _count_normal(
+    threshold: Threshold, model: SequenceModel, run: Path, reading: ReadOptions, normal: Path | None
+) -> bool:
+    """Count normal events for the threshold; whether those that are followed are to be counted too."""
+    from glnn.cli.inputs import read
+    from glnn.cli.printing import tell
+
+    found = _held_out(model, run)
+    if normal is not None:
+        data = read(normal, reading)
+        found = _bits(model, data.content, data.mask)
+    threshold.count_many(found.tolist() if found is not None else ())
+    if threshold.bits < float("inf"):
+        return False
+    number = 0 if found is None else found.size
+    tell(f"{number:,} normal events are too few for a rate of {threshold.rate:g}: those that are followed count too")
+    return True
+
+
+def _held_out(model: SequenceModel, run: Path) -> np.ndarray | None:
+    """The bits of what a run validated on; None where there is nothing, or the files are gone."""
+    from glnn.cli.run_folder import RunFolder
+
+    if not run.is_dir():
+        return None
+    folder = RunFolder(run)
+    try:
+        config, result = folder.config(), folder.result() or {}
+        valid, held = config.data("valid"), int(result.get("held_out") or 0)
+        if valid is not None:
+            return _bits(model, valid.content, valid.mask)
+        data = config.data("data") if held else None
+    except (InputError, OSError):
+        return None
+    return None if data is None else _bits(model, data.content, data.mask)[-held:]
+
+
+def _bits(model: SequenceModel, content: Any, mask: np.ndarray | None) -> np.ndarray:
+    import numpy as np
+
+    found = model.surprise(content, mask)
+    return np.concatenate(found) if isinstance(found, list) else found
+
+
+def _beside(run: Path, file: Path) -> Path:
+    """Where it is kept when nobody says where: in the folder of the run, or beside the model file."""
+    name = "standard-input" if str(file) == "-" else file.name
+    return run / f"follow-{name}.state" if run.is_dir() else run.with_name(f"{run.name}-follow-{name}.state")

@@ -1,0 +1,127 @@
+"""`glnn follow` tells what surprises, whatever happens to the log or to the process, and goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glnn.cli.inputs import read
+from glnn.estimators import load
+from glnn.estimators.streaming import load_streams
+from glnn.sequences import ReadOptions
+from tests.cli.conftest import MORE, NEW_LOG, Command, Done, process
+
+LOG = ReadOptions(format="csv", case="order", activity="step", time="at")
+
+
+def told(done: Done) -> list[dict]:
+    assert done.code == 0, done.err
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def test_events_of_a_log_with_what_was_expected(in_trained: Command, trained: Path) -> None:
+    model = load(trained / "orders" / "model.safetensors")
+    cases = read(trained / "new.csv", LOG).content
+    own = dict(zip(cases.names, model.surprise(cases), strict=True))
+    found = told(in_trained("follow", "orders", "new.csv", "--once", "--threshold", "0", "--json"))
+    # No case is told to be over, so no end is counted.
+    assert [one["line"] for one in found] == [2, 3, 4, 5, 6, 7]
+    np.testing.assert_allclose([one["bits"] for one in found], [*own["a"][:3], *own["b"][:3]], rtol=1e-9)
+    first = model.predict_proba()
+    assert found[3]["case"] == "b" and found[3]["symbol"] == "ship"
+    assert found[3]["expected"][0]["symbol"] == model.alphabet_.symbols[first.argmax()] == "order"
+    assert found[3]["expected"][0]["probability"] == pytest.approx(first.max())
+    done = in_trained("follow", "orders", "new.csv", "--once", "--threshold", "0", "--state", "other.state")
+    assert f"line 5: case b: expected order ({first.max():.2f}), got ship ({own['b'][0]:.1f} bits)" in done.out
+
+
+def test_it_goes_on_where_it_was(in_trained: Command, trained: Path) -> None:
+    log, options = trained / "growing.csv", ("--once", "--threshold", "0", "--json", "--state", "s")
+    whole = told(in_trained("follow", "orders", "new.csv", "--once", "--threshold", "0", "--json", "--state", "w"))
+    lines = NEW_LOG.splitlines(keepends=True)
+    log.write_text("".join(lines[:3]))
+    found = told(in_trained("follow", "orders", "growing.csv", *options))
+    log.write_text("".join(lines))
+    assert found + told(in_trained("follow", "orders", "growing.csv", *options)) == whole
+    assert told(in_trained("follow", "orders", "growing.csv", *options)) == []
+
+
+def test_a_text_costs_what_the_model_says(in_trained: Command, trained: Path) -> None:
+    model = load(trained / "tunes" / "model.safetensors")
+    found = told(in_trained("follow", "tunes", "more.txt", "--once", "--threshold", "0", "--json"))
+    np.testing.assert_allclose([one["bits"] for one in found], model.surprise(MORE), rtol=1e-9)
+
+
+def test_a_rate_of_false_alarms_is_kept_on_normal_events(in_trained: Command, trained: Path) -> None:
+    model = load(trained / "tunes" / "model.safetensors")
+    bits = model.surprise(MORE)
+    found = told(in_trained("follow", "tunes", "more.txt", "--once", "--false-alarms", "0.05", "--json"))
+    # The validation data of the run are the very file, so the rate holds exactly, in bins of 1/8 bit.
+    bound = next(k / 8 for k in range(200) if np.mean(bits > k / 8) <= 0.05)
+    assert len(found) == np.sum(bits > bound) > 0
+    same = in_trained("follow", "tunes", "more.txt", "--once", "--false-alarms", "0.05", "--json",
+                      "--normal", "more.txt", "--state", "s")  # fmt: skip
+    assert told(same) == found
+
+
+def test_too_few_normal_events_are_told(in_trained: Command) -> None:
+    done = in_trained("follow", "orders", "new.csv", "--once", "--false-alarms", "0.0001")
+    assert done.code == 0 and done.out == "" and "too few for a rate of 0.0001" in done.err
+
+
+def test_broken_lines_are_told_and_counted(in_trained: Command, trained: Path) -> None:
+    content = NEW_LOG.replace("a,pay,2,x", "a,pay").encode() + b"c,\xff,1,x\n"
+    (trained / "broken.csv").write_bytes(content)
+    done = in_trained("follow", "orders", "broken.csv", "--once", "--threshold", "0", "--json")
+    assert [one["line"] for one in told(done)] == [2, 4, 5, 6, 7]
+    assert "line 3 is left out: 2 fields where the header has 4" in done.err
+    assert "line 8 is left out: no UTF-8" in done.err and "2 broken lines" in done.err
+
+
+def test_what_is_learned_is_learned_for_what_comes(glnn: Command, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("abcabc" * 50)
+    (tmp_path / "new").write_text("acbacb" * 100)
+    assert glnn("train", "text", "--model", "contexttree", "--run", "run", "--quiet").code == 0
+    common = ("follow", "run", "new", "--once", "--threshold", "1", "--json")
+    frozen = told(glnn(*common, "--state", "frozen"))
+    online = told(glnn(*common, "--learn", "--state", "online"))
+    assert len(online) < len(frozen) / 3
+    done = glnn(*common, "--state", "online")
+    assert done.code == 2 and "kept with --learn" in done.err
+
+
+def test_a_state_of_another_model_is_refused(in_trained: Command, trained: Path) -> None:
+    assert in_trained("follow", "tunes", "more.txt", "--once", "--threshold", "9", "--state", "s").code == 0
+    done = in_trained("follow", "orders", "new.csv", "--once", "--threshold", "9", "--state", "s")
+    assert done.code == 2 and "kept for another model" in done.err
+
+
+def _waiting(path: Path, lines: int) -> None:
+    """Wait until a follower has written that it read so many lines."""
+    for _ in range(600):
+        if path.exists() and load_streams(path).more["tally"]["lines"] >= lines:
+            return
+        time.sleep(0.1)
+    raise AssertionError("nothing was written")
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_process_that_ended_goes_on_to_the_same_output(how: int, in_trained: Command, trained: Path) -> None:
+    lines = NEW_LOG.splitlines(keepends=True)
+    (trained / "live.csv").write_text("".join(lines[:4]))
+    options = ("follow", "orders", "live.csv", "--threshold", "0", "--json", "--state", "live", "--save-every", "0")
+    running = process(*options, cwd=trained)
+    _waiting(trained / "live", 4)
+    running.send_signal(how)
+    out, err = running.communicate(timeout=60)
+    if how == signal.SIGTERM:
+        assert running.returncode == 0, err
+    (trained / "live.csv").write_text("".join(lines))
+    rest = in_trained(*options, "--once")
+    whole = in_trained("follow", "orders", "new.csv", "--once", "--threshold", "0", "--json", "--state", "whole")
+    assert out.splitlines() + rest.out.splitlines() == whole.out.splitlines()
