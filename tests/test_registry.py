@@ -38,7 +38,7 @@ def fading() -> Iterator[Any]:
 
 def test_every_model_of_the_package_is_there() -> None:
     known = registry.models()
-    assert list(known)[:4] == ["glnn", "gnn", "rnn", "lstm"] and {"hmm", "contexttree"} <= set(known)
+    assert list(known)[:5] == ["mixture", "glnn", "gnn", "rnn", "lstm"] and {"hmm", "contexttree"} <= set(known)
     own = [name for name, entry in registry.networks().items() if entry.module.startswith("glnn.")]
     assert own == ["glnn", "gnn", "rnn", "lstm"]
     for name, entry in known.items():

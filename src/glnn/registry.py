@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 _FOLDERS = ("models", "estimators")
 _ENTRY_POINTS = "glnn.models"
-_FIRST = ("glnn", "gnn", "rnn", "lstm")
+_FIRST = ("mixture", "glnn", "gnn", "rnn", "lstm")
 
 Kind = TypeVar("Kind")
 
@@ -64,7 +64,7 @@ def model(name: str, about: str, group: str = "baseline") -> Callable[[Kind], Ki
 
 
 def models() -> dict[str, Entry]:
-    """Every registered model by its name, the paper's networks first."""
+    """Every registered model by its name: the mixture, the paper's networks, then the others."""
     found = {entry.name: entry for entry in (*_scanned(), *_installed())} | _added
     first = {name: found[name] for name in _FIRST if name in found}
     return first | found

@@ -11,7 +11,7 @@ from glnn.cli.log_layout import put_together, taken_apart
 from glnn.cli.run_folder import open_model
 from glnn.estimators import load
 from glnn.sequences import ReadOptions
-from tests.cli.conftest import LOG, MORE, SMALL, Command
+from tests.cli.conftest import LOG, MORE, SMALL, TUNES, Command
 
 CUTTING = ReadOptions(format="csv", case="order", activity="step", time="at")
 
@@ -103,6 +103,17 @@ def test_nothing_is_replaced_and_nothing_half_is_left(in_trained: Command, train
     assert in_trained("compress", "tunes", "more.txt", "out", "--force").code == 0
     assert in_trained("compress", "tunes", "gone.txt", "other").code == 2
     assert not (trained / "other").exists()
+
+
+def test_a_file_alone(glnn: Command, files: Path) -> None:
+    done = glnn("compress", "tunes.txt", "tunes.glnn", "--json")
+    assert done.code == 0 and done.json["compressed_bytes"] == (files / "tunes.glnn").stat().st_size < len(TUNES)
+    assert glnn("decompress", "tunes.glnn", "back.txt").code == 0
+    assert (files / "back.txt").read_bytes() == (files / "tunes.txt").read_bytes()
+    assert "FILE OUT" in glnn("compress", "tunes.txt").err
+    assert glnn("compress", "gone.txt", "out").code == 2 and not (files / "out").exists()
+    assert glnn("decompress", "tunes.txt", "out").code == 2 and not (files / "out").exists()
+    assert glnn("decompress", "tunes.glnn", "back.txt").code == 2
 
 
 def test_what_was_compressed_by_something_else(in_trained: Command, trained: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_larger_budget_is_a_longer_run(glnn: Command, files: Path) -> None:
 
 
 def test_sizes_that_were_chosen_stay_when_the_budget_grows(glnn: Command, files: Path) -> None:
-    first = glnn("train", "tunes.txt", "--budget", "3 steps", "--run", "run", "--json").json
+    first = glnn("train", "tunes.txt", "--model", "glnn", "--budget", "3 steps", "--run", "run", "--json").json
     done = glnn("resume", "run", "--budget", "9 steps", "--json")
     assert done.code == 0
     assert [done.json[name] for name in ("units", "degree", "starts")] == [

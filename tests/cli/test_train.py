@@ -60,8 +60,16 @@ def test_everything_that_is_needed_to_repeat_it_is_written_down(glnn: Command, f
     assert not list((files / "run").glob(".*.part")) + list((files / "run").glob(".*unfinished"))
 
 
+def test_a_mixture_is_trained_where_no_model_is_named(glnn: Command, files: Path) -> None:
+    done = glnn("train", "tunes.txt", "--networks", 0, "--learning", "online", "--json")
+    assert (done.code, done.json["model"], done.json["run"]) == (0, "mixture", "tunes-mixture")
+    model = load(files / "tunes-mixture" / "model.safetensors")
+    assert model.bits(TUNES[:50]) < 40
+    assert glnn("score", "tunes-mixture", "more.txt").code == 0
+
+
 def test_sizes_left_out_are_chosen(glnn: Command, files: Path) -> None:
-    assert glnn("train", "tunes.txt", *STEPS, "--quiet").code == 0
+    assert glnn("train", "tunes.txt", "--model", "glnn", *STEPS, "--quiet").code == 0
     expected = GLNN(budget="4 steps", random_state=0, unknown="escape", verbose=0).fit(TUNES)
     found = load(files / "tunes-glnn" / "model.safetensors")
     assert (found.units_, found.degree_) == (expected.units_, expected.degree_)

@@ -1,4 +1,4 @@
-"""`glnn compress` and `glnn decompress`: a file into fewer bytes with a model, and back to the same bytes."""
+"""`glnn compress` and `glnn decompress`: a file into fewer bytes, alone or with a model, and back to the same bytes."""
 
 from __future__ import annotations
 
@@ -11,34 +11,41 @@ import typer
 
 from glnn.cli import options
 
-Output = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.")]
+Paths = Annotated[
+    list[Path],
+    typer.Argument(metavar="[RUN] FILE OUT", help="A run or a model file, if one is to be used; the file; the result."),
+]
 
 
 def compress(
-    run: options.Run,
-    file: options.File,
-    out: Output,
+    paths: Paths,
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
-    """Compress a file with a model.
+    """Compress a file, alone or with a model.
 
-    The same model is needed to get it back. The result is decoded once to be sure before it is written. A model of an
-    event log compresses the activities, and xz what else is in the log.
+    Without a model it learns as it reads, and nothing but the result is needed to get the file back. With one, the
+    same model is needed. The result is decoded once to be sure before it is written. A model of an event log
+    compresses the activities, and xz what else is in the log.
 
     \b
-    Example:
+    Examples:
+      glnn compress book.txt book.glnn && glnn decompress book.glnn again.txt
       glnn compress tunes other.txt other.glnn && glnn decompress tunes other.glnn again.txt
     """
     from glnn.cli.log_layout import compress_log
     from glnn.cli.printing import print_facts, print_json
     from glnn.cli.run_folder import open_model
     from glnn.cli.whole_file import check_free
+    from glnn.codec import compress_file_alone
 
+    run, file, out = _parted(paths, "compress")
     check_free(out, force)
-    model, reading = open_model(run)
+    model, reading = (None, None) if run is None else open_model(run)
     with _progress(f"compressing {file}", json) as progress:
-        if reading.format == "csv":
+        if model is None or reading is None:
+            compress_file_alone(file, out, progress=progress)
+        elif reading.format == "csv":
             compress_log(model, reading, file, out)
         else:
             model.compress_file(file, out, progress=progress)
@@ -53,27 +60,30 @@ def compress(
 
 
 def decompress(
-    run: options.Run,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What glnn compress wrote.")],
-    out: Output,
+    paths: Paths,
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
-    """Get a file back that was compressed with the same model.
+    """Get a file back that was compressed, with the same model if there was one.
 
     \b
-    Example:
+    Examples:
+      glnn decompress book.glnn again.txt
       glnn decompress tunes other.glnn again.txt
     """
     from glnn.cli.log_layout import decompress_log
     from glnn.cli.printing import print_facts, print_json
     from glnn.cli.run_folder import open_model
     from glnn.cli.whole_file import check_free
+    from glnn.codec import decompress_file_alone
 
+    run, file, out = _parted(paths, "decompress")
     check_free(out, force)
-    model, reading = open_model(run)
+    model, reading = (None, None) if run is None else open_model(run)
     with _progress(f"decompressing {file}", json) as progress:
-        if reading.format == "csv":
+        if model is None or reading is None:
+            decompress_file_alone(file, out, progress=progress)
+        elif reading.format == "csv":
             decompress_log(model, reading, file, out)
         else:
             model.decompress_file(file, out, progress=progress)
@@ -83,6 +93,17 @@ def decompress(
         return
     rows = [("read", f"{before:,} bytes"), ("written", f"{after:,} bytes"), ("to", str(out))]
     print_facts(rows)
+
+
+def _parted(paths: list[Path], command: str) -> tuple[Path | None, Path, Path]:
+    """The run, if one is named, the file and the result."""
+    if len(paths) not in (2, 3):
+        from glnn.sequences import InputError
+
+        given = " ".join(map(str, paths))
+        raise InputError(f"glnn {command} was given {given}: give FILE OUT, or RUN FILE OUT to use the model of a run")
+    run = paths[0] if len(paths) == 3 else None
+    return run, paths[-2], paths[-1]
 
 
 @contextmanager

@@ -28,6 +28,14 @@ def estimator(name: str, given: dict[str, Any], common: dict[str, Any]) -> Seque
     return kind(**{key: value for key, value in common.items() if key in known} | given)
 
 
+def default_model(given: dict[str, Any]) -> str:
+    """The model where none is named: a mixture, or a GLNN where an option is for networks."""
+    from glnn import estimators
+
+    known = estimators.estimator("mixture").default_params()
+    return "mixture" if all(parameter in known for parameter in given) else "glnn"
+
+
 def number_or_auto(option: str, text: str | None, least: int | None = None) -> int | str | None:
     """A whole number, of at least `least` where the model does not see to that, or "auto" as it is."""
     from glnn.sequences import InputError

@@ -15,7 +15,20 @@ from glnn.cli import options
 def train(
     file: options.File,
     valid: options.Valid = None,
-    model: Annotated[str, typer.Option(metavar="NAME", help=" | ".join(registry.models()))] = "glnn",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"{' | '.join(registry.models())}; mixture if left out, or glnn where an option is for networks.",
+        ),
+    ] = None,
+    networks: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Networks that a mixture tries; 0 for contexts alone."),
+    ] = None,
+    learning: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of mixtures and context trees: auto | online | frozen.")
+    ] = None,
     metric: Annotated[str | None, typer.Option(metavar="NAME", help=" | ".join(registry.metrics()))] = None,
     output_metric: Annotated[str | None, typer.Option(metavar="NAME", help="qdh | dh | plain")] = None,
     units: Annotated[str | None, typer.Option(metavar="N", help="Size of the network; auto if left out.")] = None,
@@ -72,7 +85,7 @@ def train(
       glnn train tunes.txt --valid more.txt --units 16 --degree 3 --budget 5m --run tunes
       glnn train log.csv --case order --activity step --time at
     """
-    from glnn.cli.estimator import estimator, number_or_auto
+    from glnn.cli.estimator import default_model, estimator, number_or_auto
     from glnn.cli.fit_into_folder import command_line, default_folder, run_training, stopped_by_signals, tell_result
     from glnn.cli.inputs import read
     from glnn.cli.run_folder import Config, Input, new_run
@@ -94,8 +107,11 @@ def train(
         "start": start,
         "depth": depth,
         "patience": patience,
+        "networks": number_or_auto("--networks", networks),
+        "learning": learning,
     }
     given = {name: value for name, value in given.items() if value is not None}
+    model = model or default_model(given)
     common = {"budget": budget, "random_state": seed, "n_jobs": threads, "unknown": unknown, "verbose": 0}
     chosen = estimator(model, given, common)
     data = read(file, asked, mask)

@@ -103,7 +103,9 @@ class Mixture(SequenceModel):
         finally:
             display.close()
         self.steps_ = self.passes_ = 1
-        self.seconds_, self.stopped_ = clock.seconds, "callback" if look.stopped else "read"
+        interrupted = any(network.stopped_ == "interrupted" for network in networks)
+        self.seconds_ = clock.seconds
+        self.stopped_ = "callback" if look.stopped else "interrupted" if interrupted else "read"
         self.validation_bits_ = None
         if given.validation is not None:
             self.validation_bits_ = predictors.bits(self._without_escape(), given.validation, regularised=True)
@@ -151,6 +153,8 @@ class Mixture(SequenceModel):
             if values["networks"] == "auto" and bits > min(best * (1.0 - _WORTH), best - _LEAST_GAIN):
                 break
             best, kept = bits, members
+            if network.stopped_ == "interrupted":
+                break
         return kept, trial.cut if kept else data.codes.size
 
     def _use(
