@@ -41,11 +41,18 @@ def test_without_them_a_network_predicts_as_the_paper_has_it(plain: Any) -> None
 
 
 def test_calibration_changes_the_prediction_and_not_the_network(plain: Any) -> None:
-    model = fitted(calibration=True)
-    assert np.array_equal(model.params_.w, plain.params_.w) and model.seed_ == plain.seed_
-    alone, evenly, weighed = model.combined_bits_
-    assert alone == pytest.approx(evenly, rel=1e-9) and weighed < alone
-    assert model.bits(TEST) < plain.bits(TEST)
+    valid = TEXT[6000:8000]
+    model, alone = (glnn.GLNN(**{**plain.get_params(), "calibration": on}).fit(TRAIN, valid) for on in (True, False))
+    assert np.array_equal(model.params_.w, alone.params_.w) and model.seed_ == alone.seed_
+    own, evenly, weighed = model.combined_bits_
+    assert own == pytest.approx(evenly, rel=1e-9) and weighed < own
+    assert model.bits(TEST) < alone.bits(TEST)
+
+
+def test_held_out_ends_of_the_data_make_nothing_surer(together: Any) -> None:
+    assert (together.weights_.weights.sum(axis=1) <= 1.0 + 1e-12).all()
+    given = glnn.GLNN(**{**together.get_params(), "start": "trained"}).fit(TRAIN, TEST)
+    assert (given.weights_.weights.sum(axis=1) > 1.0).any()
 
 
 def test_every_method_speaks_of_one_distribution(together: Any) -> None:

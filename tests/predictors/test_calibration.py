@@ -196,3 +196,9 @@ def test_predictions_that_are_all_certain() -> None:
     np.testing.assert_allclose(mixed(rows, weights)[0], [1, 0, 0], atol=1e-15)
     weights = fit_weights(HeldOut.of(np.full((1, 300, 3), 1 / 3), np.arange(300) % 3))
     np.testing.assert_allclose(mixed(np.full((1, 1, 3), 1 / 3), weights)[0], 1 / 3)
+
+
+@small
+def test_weights_that_are_never_surer_than_the_members() -> None:
+    weights = EntropyWeights(np.array([0.5, 1.0]), np.array([[0.9, 0.6], [0.2, 0.3]])).at_most_even()
+    np.testing.assert_allclose(weights.weights, [[0.6, 0.4], [0.2, 0.3]])

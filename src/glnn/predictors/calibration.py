@@ -42,6 +42,11 @@ class EntropyWeights:
         """How many predictors they weigh."""
         return int(self.weights.shape[1])
 
+    def at_most_even(self) -> EntropyWeights:
+        """The same with sums of 1 at most: never surer than the members themselves."""
+        sums = self.weights.sum(axis=1, keepdims=True)
+        return EntropyWeights(self.nodes, self.weights / np.maximum(sums, 1.0))
+
     def at(self, entropies: np.ndarray) -> np.ndarray:
         """The weights at such entropies, a row for each."""
         columns = [np.interp(entropies, self.nodes, column) for column in self.weights.T]

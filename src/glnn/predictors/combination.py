@@ -28,6 +28,8 @@ from glnn.training.typical_start import automatic_start, typical_start
 
 MOST_NUMBERS = 1 << 23
 """Probabilities kept at most, 8 bytes each; of more validation data, stretches from all over are taken."""
+LEAST_OWN = 1e-3
+"""Networks get a share of their own from here on."""
 _STRETCHES = 64
 _BITS = 1.0 / float(np.log(2.0))
 
@@ -60,10 +62,15 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
     codes = parts.validation.codes[which]
     shares = (0.0,) * len(runs)
     if share is None and (calibrate or weights is not None):
-        shares = tuple(best_share(_logs(one, codes), len(parts.train.alphabet), least) for one in rows)
-        rows = np.stack([uniform.mixed(one, own) for one, own in zip(rows, shares, strict=True)])
+        own = [best_share(_logs(one, codes), len(parts.train.alphabet), least) for one in rows]
+        # A weight under 1 would blow up a small share.
+        shares = tuple(one if one >= LEAST_OWN else 0.0 for one in own)
+        rows = np.stack([uniform.mixed(one, part) for one, part in zip(rows, shares, strict=True)])
     if calibrate:
         weights = fit_weights(HeldOut.of(rows, codes))
+        if parts.continues:
+            # What comes later is less like the training data than what comes next.
+            weights = weights.at_most_even()
     plain = mixed(rows, equal_weights(len(runs)))
     chosen = plain if weights is None else mixed(rows, weights)
     logs = [_logs(one, codes) for one in (*rows, plain, chosen)]
