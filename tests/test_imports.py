@@ -33,7 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "streams": {"sequences", "predictors", "storage"},
     "storage": {"sequences", "network", "models", "training"},
     "codec": {"sequences", "coding", "predictors", "storage", "contexts"},
-    "report": {"sequences", "storage"},
+    "report": {"sequences", "storage", "predictors"},
 }
 # These stand on top of everything; `__init__` imports what it offers on first use.
 FREE = {"evaluation", "estimators", "reproduction", "cli", "__init__", "__main__"}

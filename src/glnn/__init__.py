@@ -25,6 +25,7 @@ _HOME = {
     "load_stream": "glnn.estimators.streaming",
     "load_streams": "glnn.estimators.streaming",
     "Alphabet": "glnn.sequences",
+    "END": "glnn.sequences",
     "Encoded": "glnn.sequences",
     "InputError": "glnn.sequences",
     "ModelFileError": "glnn.storage.model_file",
@@ -39,6 +40,7 @@ _HOME = {
 }
 
 __all__ = [
+    "END",
     "GLNN",
     "GNN",
     "HMM",
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, Mixture, NGram, load
     from glnn.estimators.streaming import load_stream, load_streams
     from glnn.sequences import (
+        END,
         Alphabet,
         Encoded,
         InputError,

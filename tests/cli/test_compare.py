@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from glnn.baselines.compressors import added_bits
 from glnn.cli import fit_every_model
@@ -16,7 +19,7 @@ from glnn.estimators import GLNN, HMM, LSTM, ContextTree
 from glnn.sequences import ReadOptions, Sequences
 from tests.cli.conftest import MORE, TUNES, Command
 
-SMALL = ("--units", 4, "--degree", 2, "--budget", "3 steps")
+SMALL = ("--units", 4, "--degree", 2, "--budget", "3 steps", "--seeds", 1)
 
 
 def test_the_bits_are_those_of_each_model(glnn: Command, files: Path) -> None:
@@ -30,7 +33,8 @@ def test_the_bits_are_those_of_each_model(glnn: Command, files: Path) -> None:
     assert rows["GLNN"]["parameters"] == expected.n_parameters_
     assert rows["GLNN"]["cpu_seconds"] > 0
     assert rows["GLNN"]["curve"][-1] == [rows["GLNN"]["cpu_seconds"], rows["GLNN"]["bits"]]
-    assert rows["ContextTree"]["bits"] == ContextTree(unknown="escape", verbose=0).fit(TUNES).bits(MORE)
+    frozen = {"unknown": "escape", "learning": "frozen", "verbose": 0}
+    assert rows["ContextTree"]["bits"] == ContextTree(**frozen).fit(TUNES).bits(MORE)
     common = {"budget": "3 steps", "random_state": 0, "unknown": "escape", "verbose": 0}
     for name, model in (("HMM", HMM(units=4, degree=2, **common)), ("LSTM", LSTM(units=4, degree=2, **common))):
         assert rows[name]["bits"] == model.fit(TUNES).bits(MORE), name
@@ -43,6 +47,29 @@ def test_the_bits_are_those_of_each_model(glnn: Command, files: Path) -> None:
     assert done.json["symbols"] == len(MORE)
 
 
+def test_random_models_are_trained_with_several_seeds_and_noise_is_told(glnn: Command, files: Path) -> None:
+    options = (*SMALL[:-1], 2, "--models", "glnn,contexttree,xz")
+    done = glnn("compare", "tunes.txt", "--valid", "more.txt", *options, "--learning", "online", "--json")
+    rows = {row["model"]: row for row in done.json["rows"]}
+    network = {"units": 4, "degree": 2, "budget": "3 steps", "unknown": "escape", "verbose": 0}
+    seeds = [GLNN(random_state=seed, **network).fit(TUNES) for seed in (0, 1)]
+    assert rows["GLNN"]["seeds"] == [model.bits(MORE) for model in seeds]
+    assert rows["GLNN"]["bits"] == pytest.approx(sum(rows["GLNN"]["seeds"]) / 2, rel=1e-12)
+    assert [rows[name]["learns"] for name in ("GLNN", "ContextTree", "xz")] == [False, True, True]
+    assert rows["ContextTree"]["told_apart"] is None and rows["ContextTree"]["over_best"] == 0.0
+    tree = ContextTree(unknown="escape", learning="online", verbose=0).fit(TUNES)
+    # By hand: on every stretch the mean of the seeds minus the tree.
+    edges = np.linspace(0, len(MORE), min(40, len(MORE) // 50) + 1).astype(int)[:-1]
+    units = [np.add.reduceat(model.surprise(MORE), edges) for model in (*seeds, tree)]
+    apart = (units[0] + units[1]) / 2 - units[2]
+    spread = np.std(rows["GLNN"]["seeds"], ddof=1)
+    half = stats.t.ppf(0.975, len(apart) - 1) * np.sqrt(len(apart) * np.var(apart, ddof=1) + spread**2 / 2)
+    low, high = rows["GLNN"]["interval"]
+    assert (low + high) / 2 == pytest.approx(apart.sum(), rel=1e-9)
+    assert (high - low) / 2 == pytest.approx(half, rel=0.02)
+    assert rows["GLNN"]["told_apart"] == (apart.sum() > half)
+
+
 def test_rows_appear_as_they_finish_and_the_table_is_sorted(glnn: Command, files: Path) -> None:
     done = glnn("compare", "tunes.txt", "--models", "xz,contexttree,bzip2,gnn", *SMALL)
     assert done.code == 0
@@ -52,7 +79,7 @@ def test_rows_appear_as_they_finish_and_the_table_is_sorted(glnn: Command, files
         line for line in done.out.splitlines() if line.split()[:1] in (["xz"], ["ContextTree"], ["bzip2"], ["GNN"])
     ]
     assert len(lines) == 4
-    bits = [float(line.split("learns on")[-1].split("steps")[-1].split()[0].replace(",", "")) for line in lines]
+    bits = [float(re.split("learns on|frozen", line)[1].split()[0].replace(",", "")) for line in lines]
     assert bits == sorted(bits)
     assert f"bits for {len(TUNES) // 10} symbols" in done.out
 
@@ -162,6 +189,7 @@ def test_wrong_input(glnn: Command, files: Path) -> None:
         (("--page", "a.html", "--no-page"), "exclude each other"),
         (("--valid-mask", "more.txt"), "--valid-mask was given without --valid"),
         (("--units", "few"), "--units few"),
+        (("--learning", "never"), "choose frozen or online"),
     ):
         done = glnn("compare", "tunes.txt", *arguments)
         assert (done.code, done.err.count("\n")) == (2, 1)
@@ -170,8 +198,6 @@ def test_wrong_input(glnn: Command, files: Path) -> None:
 
 @pytest.mark.small
 def test_the_last_tenth(tmp_path: Path) -> None:
-    import numpy as np
-
     train, valid = _last_tenth(Data("abcdefghijklmnopqrstuvw", np.arange(23) % 2 == 0, None, tmp_path))
     assert (train.content, valid.content) == ("abcdefghijklmnopqrstu", "vw")
     assert valid.mask is not None and valid.mask.tolist() == [False, True]

@@ -146,3 +146,12 @@ def test_several_prefixes_give_rows(of_cases: SequenceModel) -> None:
     rows = of_cases.predict_proba([["a"], ["a", "b"]])
     np.testing.assert_array_equal(rows[1], of_cases.predict_proba(["a", "b"]))
     assert rows.shape == (2, 3)
+
+
+def test_predict_gives_the_likeliest_symbol_and_never_an_escape(
+    of_cases: SequenceModel, with_escape: SequenceModel
+) -> None:
+    rows = of_cases.predict_proba([["a"], ["a", "b"]])
+    assert of_cases.predict([["a"], ["a", "b"]]) == [of_cases.alphabet_.symbols[k] for k in rows.argmax(axis=1)]
+    assert of_cases.predict(["a"]) == of_cases.alphabet_.symbols[rows[0].argmax()]
+    assert with_escape.predict("the cat s") in set(TEXT)

@@ -206,3 +206,18 @@ def test_members_and_their_weights_are_shown(counting_text: str) -> None:
     text = render(page)
     assert ">Members<" in text and f"{model.weights_.weights[0, 1]:.3f}" in text
     assert silent(fitted(GLNN, counting_text), counting_text).together is None
+
+
+def test_the_page_says_what_was_expected_and_tells_equal_sequences_once() -> None:
+    from glnn.report.payload import places
+    from glnn.report.tables import sequence_table
+
+    model = ContextTree(depth=2, verbose=0, unknown="escape").fit([["open", "pay", "close"]] * 20)
+    cases = [["open", "pay", "close"], ["open", "close"], ["open", "close"], ["open", "new", "close"]]
+    page = from_model(model, Sequences(cases, ["a", "b", "c", "d"]), samples=False)
+    assert page.surprise is not None
+    table = sequence_table(page.surprise)
+    assert "</button> and 1 like it" in table and "expected pay 0.9" in table and "new" in table
+    first = places(page.surprise)[0]
+    code, likely, given = first["expected"]
+    assert page.symbols[code] == "pay" and likely > 0.9 > 0.1 > given and first["name"] in ("b", "c", "d")

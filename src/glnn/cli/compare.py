@@ -28,6 +28,10 @@ def compare(
     units: Annotated[str | None, typer.Option(metavar="N", help="Units of each network; auto if left out.")] = None,
     degree: Annotated[str | None, typer.Option(metavar="N", help="Edges from each unit; auto if left out.")] = None,
     seed: options.Seed = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each random model, each with the whole budget.")] = 3,
+    learning: Annotated[
+        str, typer.Option(metavar="HOW", help="While the data are scored, models stay frozen, or online: learn on.")
+    ] = "frozen",
     format: options.Format = None,
     tokens: options.Tokens = None,
     case: options.Case = None,
@@ -49,9 +53,11 @@ def compare(
     """Compare all models on your data at equal CPU time.
 
     Each runs alone, on one thread; file compressors stand beside them, and a page to look at is written (with --json
-    only where --page names one). The bits are those of the validation data (the
-    last tenth of the file without --valid), which no model sees in training. Compressors and context trees of one
-    sequence go on learning while they read it, networks do not.
+    only where --page names one). The bits are those of the validation data (the last tenth of the file without
+    --valid), which no model sees in training. Models with a random start are trained with several seeds. How much more
+    than the best each needs is told with its 95 % interval, from paired differences on each case or stretch of a text.
+    All models are scored as they were trained (with --learning online, those that can go on learning do); compressors
+    cannot help learning on, and are marked.
 
     \b
     Examples:
@@ -77,20 +83,31 @@ def compare(
     train = read(file, asked, mask)
     assert train.options is not None
     held = read(valid, train.options, valid_mask) if valid is not None else None
+    said = train.said
     train, held = (train, held) if held is not None else _last_tenth(train)
+    if learning not in ("frozen", "online"):
+        raise InputError(f"--learning {learning}: choose frozen or online")
     names = _chosen(models, masked=held.mask is not None)
     given = {"units": number_or_auto("--units", units, 1), "degree": number_or_auto("--degree", degree, 1)}
-    common = {"budget": budget, "random_state": seed, "unknown": "escape", "verbose": 0, "n_jobs": 1}
+    common = {
+        "budget": budget,
+        "random_state": seed,
+        "unknown": "escape",
+        "verbose": 0,
+        "n_jobs": 1,
+        "learning": learning,
+    }
     given = {name: value for name, value in given.items() if value is not None}
     symbols = _symbols(held)
-    tell(train.said, json)
+    tell(said, json)
     out = console(json)
     out.print(
-        f"{train.path.name}: bits for {symbols:,} symbols that no model was trained on; {budget} of CPU for each\n"
+        f"{train.path.name}: bits for {symbols:,} symbols that no model was trained on; {budget} of CPU for each"
+        f"{f', random models {seeds} times' if seeds > 1 else ''}\n"
     )
     rows: list[Row] = []
     display = Growing(json)
-    for row in compared(names, train, held, given, common, display.look):
+    for row in compared(names, train, held, given, common, display.look, seeds):
         rows.append(row)
         display.finished(row)
     display.close()
@@ -102,7 +119,8 @@ def compare(
                 "valid": None if valid is None else str(valid),
                 "symbols": symbols,
                 "budget": budget,
-                "rows": [_document(row, symbols) for row in [*ranked, *(row for row in rows if row.error)]],
+                "learning": learning,
+                "rows": [_document(row, symbols, ranked) for row in [*ranked, *(row for row in rows if row.error)]],
             }
         )
     else:
@@ -127,18 +145,30 @@ def table(rows: Sequence[Row], symbols: int) -> Any:
     """Rows in the given order, as a table."""
     from glnn.cli.printing import data_table
 
+    best = min((row for row in rows if row.group != "true model"), key=lambda row: row.bits, default=None)
     lines = [
         (
             row.name,
             row.detail,
+            _scored(row),
             f"{row.bits:,.0f}",
             f"{row.bits / max(symbols, 1):.4f}",
+            "" if best is None or row is best or row.bits < best.bits else row.over(best).text(),
             "" if row.seconds is None else f"{row.seconds:.1f}",
             "" if row.parameters is None else f"{row.parameters:,}",
         )
         for row in rows
     ]
-    return data_table(("model", "", "bits", "bits a symbol", "CPU s", "parameters"), lines, left=2)
+    return data_table(
+        ("model", "", "scored", "bits", "bits a symbol", "over the best", "CPU s", "parameters"), lines, left=3
+    )
+
+
+def _scored(row: Row) -> str:
+    """Whether it went on learning while it was scored."""
+    if row.group == "true model":
+        return ""
+    return "learns on" if row.learns else "frozen"
 
 
 def write_comparison(page: Path, rows: Sequence[Row], held: Data, symbols: int, name: str, budget: str) -> None:
@@ -148,10 +178,12 @@ def write_comparison(page: Path, rows: Sequence[Row], held: Data, symbols: int, 
     from glnn.report import Comparison, ComparisonRow, PageData, from_model, write_page
 
     shown = [
-        ComparisonRow(row.name, row.bits, row.group, row.seconds, row.parameters, row.detail, row.curve) for row in rows
+        ComparisonRow(row.name, row.bits, row.group, row.seconds, row.parameters, _said(row, rows[0]), row.curve)
+        for row in rows
     ]
     caption = (
-        f"Each model had {budget} of CPU time on one thread. What is marked so keeps learning as it reads these data."
+        f"Each model had {budget} of CPU time on one thread. What is marked so keeps learning as it reads these "
+        "data; the others are frozen. Intervals are 95 %, from paired differences on each case or stretch of the text."
     )
     comparison = Comparison(shown, symbols, caption)
     best = next((row for row in rows if row.model is not None), None)
@@ -163,8 +195,23 @@ def write_comparison(page: Path, rows: Sequence[Row], held: Data, symbols: int, 
     write_page(content, page)
 
 
-def _document(row: Row, symbols: int) -> dict[str, Any]:
+def _said(row: Row, best: Row) -> str:
+    """What stands beside a row's name in the page."""
+    parts = [part for part in (row.detail, "learns on" if row.learns else "") if part]
+    over = row.over(best)
+    if row is not best and over.half is not None:
+        parts.append(f"over the best {over.text()}")
+    return ", ".join(parts)
+
+
+def _document(row: Row, symbols: int, ranked: list[Row]) -> dict[str, Any]:
+    over = None if row.error else row.over(ranked[0])
     return {
+        "learns": row.learns,
+        "seeds": list(row.totals),
+        "over_best": None if over is None else over.bits,
+        "interval": None if over is None or over.half is None else [over.bits - over.half, over.bits + over.half],
+        "told_apart": None if over is None or row is ranked[0] else over.told_apart,
         "model": row.name,
         "group": row.group,
         "bits": row.bits,
@@ -193,6 +240,8 @@ def _chosen(models: str | None, masked: bool) -> list[str]:
             )
     else:
         chosen = [name for name in NAMES if name != "ppmd" or find_spec("pyppmd")]
+        if "ppmd" not in chosen:
+            tell("ppmd is left out: it needs the package pyppmd (pip install pyppmd)")
     if masked and any(name in COMPRESSORS for name in chosen):
         chosen = [name for name in chosen if name not in COMPRESSORS]
         tell("compressors pay for every symbol, also those that are not to be predicted: they are left out")

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from glnn import registry
 from glnn.cli import one_line
 from glnn.cli.estimator import estimator
 from glnn.cli.inputs import Data
+from glnn.cli.paired import Difference, difference, units_of
 from glnn.estimators.network import Network
 from glnn.training.fitting import fraction_spent
 from glnn.training.observer import Observer, Training
@@ -44,6 +47,24 @@ class Row:
     interrupted: bool = False
     curve: Sequence[tuple[float, float]] = ()
     model: Any = None
+    learns: bool = False
+    """Whether it goes on learning from the validation data while they are scored."""
+    units: np.ndarray | None = None
+    """The bits of every case, or of stretches of one sequence; the mean over the seeds."""
+    totals: Sequence[float] = ()
+    """The bits of every seed."""
+
+    @property
+    def spread(self) -> float | None:
+        """How much the bits differ from seed to seed, as a standard deviation."""
+        return float(np.std(self.totals, ddof=1)) if len(self.totals) > 1 else None
+
+    def over(self, best: Row) -> Difference:
+        """How many bits it needs more than another row."""
+        if self.units is None or best.units is None:
+            return Difference(self.bits - best.bits, None)
+        noise = sum((row.spread or 0.0) ** 2 / max(len(row.totals), 1) for row in (self, best))
+        return difference(self.units, best.units, noise)
 
 
 Look = Callable[[str, float, str], None]
@@ -55,18 +76,27 @@ def title(name: str) -> str:
 
 
 def compared(
-    names: Sequence[str], train: Data, valid: Data, given: dict[str, Any], common: dict[str, Any], look: Look
+    names: Sequence[str],
+    train: Data,
+    valid: Data,
+    given: dict[str, Any],
+    common: dict[str, Any],
+    look: Look,
+    seeds: int = 1,
 ) -> Iterator[Row]:
-    """One row after the other; `look` is called with progress as (name, part of the budget, text)."""
+    """One row after the other; `look` is told of progress as (name, part of the budget, text).
+
+    A model with a random start is trained `seeds` times, each time with the whole budget.
+    """
     for name in names:
         row = Row(title(name), "compressor" if name in COMPRESSORS else registry.models()[name].group)
         try:
             look(name, 0.0, "begins")
             if name in COMPRESSORS:
                 row.bits = _compressed(name, train.content, valid.content)
-                row.detail = "learns on"
+                row.learns = True
             else:
-                _fit(row, name, train, valid, given, common, look)
+                _fit_seeds(row, name, train, valid, given, common, look, seeds)
         except KeyboardInterrupt:
             row.error, row.interrupted = "interrupted", True
         except Exception as error:  # One failure must not take the others with it.
@@ -74,6 +104,36 @@ def compared(
         yield row
         if row.interrupted:
             return
+
+
+def _fit_seeds(
+    row: Row,
+    name: str,
+    train: Data,
+    valid: Data,
+    given: dict[str, Any],
+    common: dict[str, Any],
+    look: Look,
+    seeds: int,
+) -> None:
+    """Train with one seed after the other; the bits are the mean, the model and the curve those of the first."""
+    first = int(common.get("random_state") or 0)
+    rows: list[Row] = []
+    for seed in range(first, first + seeds):
+        rows.append(Row(row.name, row.group))
+        _fit(rows[-1], name, train, valid, given, common | {"random_state": seed}, look)
+        if rows[-1].interrupted or "random_state" not in rows[-1].model.get_params():
+            break
+    shown = rows[0]
+    row.model, row.curve, row.parameters, row.learns = shown.model, shown.curve, shown.parameters, shown.learns
+    row.interrupted = rows[-1].interrupted
+    row.totals = [one.bits for one in rows]
+    row.bits = float(np.mean(row.totals))
+    row.units = np.mean([one.units for one in rows if one.units is not None], axis=0)
+    row.seconds = float(np.mean([one.seconds or 0.0 for one in rows]))
+    row.detail = shown.detail
+    if row.spread is not None:
+        row.detail += f"{', ' if row.detail else ''}{len(rows)} seeds (± {row.spread:,.0f} bits)"
 
 
 def _fit(
@@ -91,7 +151,10 @@ def _fit(
         model.fit(train.content, mask=train.mask, observer=observer)
     else:
         model.fit(train.content, mask=train.mask, callbacks=(step,))
-    row.bits = model.bits(valid.content, valid.mask)
+    surprise = model.surprise(valid.content, valid.mask)
+    row.units = units_of(surprise)
+    row.bits = float((np.concatenate(surprise) if isinstance(surprise, list) else surprise).sum())
+    row.learns = getattr(model, "learning_", "") == "online"
     row.seconds = float(getattr(model, "total_seconds_", model.seconds_))
     row.parameters = model.n_parameters_
     row.interrupted = model.stopped_ == "interrupted"
@@ -101,8 +164,6 @@ def _fit(
 
 
 def _detail(model: Any) -> str:
-    if getattr(model, "learning_", "") == "online":
-        return "learns on"
     parts = [] if not hasattr(model, "units_") else [f"{model.units_} units"]
     if hasattr(model, "steps_") and model.steps_ > 1:
         parts.append(f"{model.steps_:,} steps")

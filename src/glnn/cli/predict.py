@@ -26,7 +26,7 @@ def predict(
     from glnn.cli.inputs import prefix_of
     from glnn.cli.printing import console, data_table, print_json, working
     from glnn.cli.run_folder import open_model
-    from glnn.cli.score import _plain
+    from glnn.cli.score import plain
     from glnn.report.labels import label
 
     model, _ = open_model(run)
@@ -40,7 +40,7 @@ def predict(
             {
                 "prefix": prefix or [],
                 "next": [
-                    {"symbol": _plain(symbol), "name": label(symbol, alphabet.kind), "probability": probability}
+                    {"symbol": plain(symbol), "name": label(symbol, alphabet.kind), "probability": probability}
                     for symbol, probability in rows
                 ],
             }

@@ -93,6 +93,18 @@ class SequenceModel(Compressing, Conventions):
         rows = np.array([self._after(codes).probabilities() for codes in prefixes])
         return rows if len(rows) > 1 else rows[0]
 
+    def predict(self, prefix: Any = None) -> Any:
+        """The likeliest symbol after `prefix`; `glnn.END` where a sequence most likely ends. For several, a list.
+
+        An escape is never predicted: it names no symbol.
+        """
+        rows = np.atleast_2d(self.predict_proba(prefix))
+        escape = Reader(self.alphabet_).escape
+        if escape is not None:
+            rows[:, escape] = -1.0
+        found = [self.alphabet_.symbols[code] for code in np.argmax(rows, axis=1).tolist()]
+        return found if len(found) > 1 else found[0]
+
     def sample(
         self,
         length: int | None = None,

@@ -6,12 +6,14 @@ What a model does not have is left out: a context tree has no units, a hidden Ma
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from importlib import metadata
 from typing import Any
 
 import numpy as np
 
+from glnn.predictors.expected import expected_at
 from glnn.report import held, time_scales
 from glnn.report.labels import label, labels, symbols_of
 from glnn.report.page_data import (
@@ -27,7 +29,9 @@ from glnn.report.page_data import (
     Together,
     Weights,
 )
+from glnn.report.payload import strangest_positions
 from glnn.report.positions import Positions, read_positions
+from glnn.report.tables import strangest_variants
 from glnn.sequences.special import END, code_of
 
 _MOST_TRACED = 2_000_000
@@ -58,6 +62,7 @@ def from_model(
     """
     positions = read_positions(model, data, mask)
     inside = _inside(model, positions)
+    surprise = _surprise(model, positions)
     kind = type(model).__name__
     return PageData(
         title=f"{kind} on {name}" if name else kind,
@@ -66,7 +71,7 @@ def from_model(
         symbols=positions.symbols,
         comparison=comparison,
         learning=_learning(model, train_symbols, validation_symbols),
-        surprise=Surprise(positions.codes, positions.bits, positions.starts, positions.mask, positions.names),
+        surprise=surprise,
         samples=_samples(model, random_state) if samples else (),
         inside=inside,
         together=_together(model),
@@ -83,6 +88,18 @@ _SUBTITLES = {
     "ContextTree": "Contexts of every length, weighted by what each was worth.",
     "NGram": "n-grams with Kneser-Ney smoothing.",
 }
+
+
+def _surprise(model: Any, positions: Positions) -> Surprise:
+    """What each symbol cost, and what was expected at the strangest places."""
+    given = Surprise(
+        positions.codes, positions.bits, positions.starts, positions.mask, positions.names, symbols=positions.symbols
+    )
+    wanted = strangest_positions(given.bits)
+    if positions.several:
+        wanted += [variant.strangest for variant in strangest_variants(given)]
+    found = expected_at(model.predictor_, positions.encoded, wanted)
+    return replace(given, expected={at: (there.code, there.probability) for at, there in found.items()})
 
 
 def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:

@@ -71,6 +71,10 @@ class Surprise:
     """Which symbols were to be predicted."""
     names: Sequence[str] | None = None
     """Of the sequences, when they have names."""
+    expected: Mapping[int, tuple[int, float]] = field(default_factory=dict)
+    """At the strangest positions, the code of the likeliest symbol and its probability."""
+    symbols: Sequence[str] = ()
+    """The label of every code, for what is written as text."""
 
 
 @dataclass(frozen=True)

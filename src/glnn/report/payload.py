@@ -125,12 +125,9 @@ def surprise(given: Surprise) -> dict[str, Any]:
 
 
 def places(given: Surprise) -> list[dict[str, Any]]:
-    """The most surprising symbols, none within the context of another, each with what stands around it."""
-    bits, found = np.array(given.bits, float), []
-    for _ in range(_PLACES):
-        position = int(np.argmax(bits))
-        if not bits[position] > 0.0:
-            break
+    """The most surprising symbols, each with what stands around it, its sequence, and what was expected."""
+    found = []
+    for position in strangest_positions(given.bits):
         which = int(np.searchsorted(given.starts, position, side="right")) - 1
         begin = max(position - _CONTEXT, int(given.starts[which]))
         end = min(position + _CONTEXT + 1, int(given.starts[which + 1]))
@@ -143,7 +140,24 @@ def places(given: Surprise) -> list[dict[str, Any]]:
                 "bits": plain(given.bits[begin:end], 4),
             }
         )
-        bits[max(position - _CONTEXT // 2, 0) : position + _CONTEXT // 2 + 1] = -1.0
+        if given.names is not None:
+            found[-1]["name"] = given.names[which]
+        if position in given.expected:
+            code, probability = given.expected[position]
+            found[-1]["expected"] = [code, float(f"{probability:.3g}"), float(f"{2.0 ** -given.bits[position]:.3g}")]
+    return found
+
+
+def strangest_positions(bits: np.ndarray) -> list[int]:
+    """The positions that cost most, none within the context of another."""
+    left = np.array(bits, float)
+    found: list[int] = []
+    while len(found) < _PLACES:
+        position = int(np.argmax(left))
+        if not left[position] > 0.0:
+            break
+        found.append(position)
+        left[max(position - _CONTEXT // 2, 0) : position + _CONTEXT // 2 + 1] = -1.0
     return found
 
 

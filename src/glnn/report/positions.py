@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from glnn.report.labels import label, labels
-from glnn.sequences import Alphabet, InputError, Reader, Reading
+from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading
 from glnn.sequences.special import END, base_of, code_of
 
 _MOST_UNKNOWN = 1_000
@@ -30,6 +30,8 @@ class Positions:
     names: tuple[str, ...] | None
     alphabet: Alphabet
     several: bool
+    encoded: Encoded
+    """As the model reads them: symbols it does not know are escapes."""
 
     @property
     def predicted(self) -> int:
@@ -63,7 +65,9 @@ def read_positions(model: Any, data: Any, mask: Any = None) -> Positions:
         raise InputError("nothing in the data is to be predicted: a page needs at least one symbol")
     codes, shown = _with_unknown(reading)
     bits = np.concatenate(surprise) if isinstance(surprise, list) else surprise
-    return Positions(codes, bits, encoded.starts, encoded.mask, shown, reading.names, alphabet, reading.several)
+    return Positions(
+        codes, bits, encoded.starts, encoded.mask, shown, reading.names, alphabet, reading.several, encoded
+    )
 
 
 def _with_unknown(reading: Reading) -> tuple[np.ndarray, tuple[str, ...]]:

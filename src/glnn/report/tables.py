@@ -9,6 +9,7 @@ import numpy as np
 from glnn.report.labels import NEWLINE, label
 from glnn.report.page_data import Comparison, ComparisonRow, Sample, Surprise, Together
 from glnn.sequences.special import END
+from glnn.sequences.variants import Variant, ranked, variants
 
 _MOST_SEQUENCES = 12
 _MOST_PIECES = 700
@@ -28,22 +29,42 @@ def comparison_table(given: Comparison) -> str:
 
 
 def sequence_table(given: Surprise) -> str:
-    """The sequences that cost most for each of their symbols."""
-    number = len(given.starts) - 1
-    owner = np.repeat(np.arange(number), np.diff(given.starts))
-    totals = np.bincount(owner, weights=given.bits, minlength=number)
-    predicted = np.bincount(owner, weights=given.mask, minlength=number).astype(np.int64)
-    mean = totals / np.maximum(predicted, 1)
+    """The sequences with the strangest symbols; equal ones are one row."""
     rows = []
-    for which in np.argsort(-mean, kind="stable")[:_MOST_SEQUENCES]:
+    for variant in strangest_variants(given):
+        which = variant.members[0]
         name = given.names[which] if given.names is not None else f"sequence {which}"
+        others = f" and {len(variant.members) - 1:,} like it" if len(variant.members) > 1 else ""
         link = f'class="link" data-begin="{given.starts[which]}" data-end="{given.starts[which + 1]}"'
         rows.append(
-            f'<tr><th scope="row"><button type="button" {link}>{escape(str(name))}</button></th>'
-            f"<td>{_number(mean[which], 3)}</td><td>{_number(totals[which])}</td><td>{predicted[which]:,}</td></tr>"
+            f'<tr><th scope="row"><button type="button" {link}>{escape(str(name))}</button>{others}</th>'
+            f"<td>{_strangest(given, variant)}</td><td>{_number(variant.peak)}</td>"
+            f"<td>{_number(variant.mean, 3)}</td><td>{_number(variant.total)}</td><td>{variant.predicted:,}</td></tr>"
         )
-    table = _table("Sequences", ["sequence", "bits a symbol", "bits", "symbols"], rows)
-    return f"<h3>The most surprising of {number:,} sequences</h3>{table}"
+    heads = ["sequence", "strangest symbol", "its bits", "bits a symbol", "bits", "symbols"]
+    number = len(given.starts) - 1
+    return f"<h3>The most surprising of {number:,} sequences</h3>{_table('Sequences', heads, rows)}"
+
+
+def strangest_variants(given: Surprise) -> list[Variant]:
+    """The sequences that the table shows."""
+    return ranked(variants(given.codes, given.bits, given.starts, given.mask))[:_MOST_SEQUENCES]
+
+
+def _strangest(given: Surprise, variant: Variant) -> str:
+    """What came and what was expected instead."""
+    position = variant.strangest
+    if not given.symbols:
+        return ""
+    got = f"{escape(given.symbols[given.codes[position]])} {_share(2.0 ** -float(given.bits[position]))}"
+    if position not in given.expected:
+        return got
+    code, probability = given.expected[position]
+    return f"{got}, expected {escape(given.symbols[code])} {_share(probability)}"
+
+
+def _share(probability: float) -> str:
+    return f"{probability:.2f}" if probability >= 0.095 else f"{probability:.2g}"
 
 
 def members_table(given: Together) -> str:

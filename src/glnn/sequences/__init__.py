@@ -7,10 +7,12 @@ from glnn.sequences.files import read_file, read_mask
 from glnn.sequences.formats import ReadOptions, read, read_event_log
 from glnn.sequences.reader import Reader, Reading
 from glnn.sequences.several import Sequences
+from glnn.sequences.special import END
 from glnn.sequences.tokens import Lines, Words
 from glnn.sequences.training_data import TrainingData, read_training_data
 
 __all__ = [
+    "END",
     "Alphabet",
     "Encoded",
     "InputError",

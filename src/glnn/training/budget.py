@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from glnn.sequences.errors import one_line
 
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _EXAMPLES = "for example '60s', '5m', '2h', '200 steps' or '1500 passes'"
 
 
@@ -50,7 +50,7 @@ def parse_budget(text: str | float | int | Budget) -> Budget:
         return Budget(seconds=_positive(float(text), text))
     if not isinstance(text, str):
         raise ValueError(f"budget is {one_line(text)}: give CPU seconds or a text, {_EXAMPLES}")
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(s|m|h|steps?|passes|pass)?\s*", text)
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(s|sec|m|min|h|steps?|passes|pass)?\s*", text)
     if match is None:
         raise ValueError(f"budget is {one_line(text)}: not understood; give {_EXAMPLES}")
     amount = _positive(float(match[1]), text)

@@ -180,7 +180,12 @@ class SurpriseChart {
         make("b", { textContent: symbols[place.codes[at]] }), text(place.codes.slice(at + 1, at + 13)));
       const button = make("button", { type: "button" },
         make("span", { className: "bits", textContent: place.bits[at] === null ? "∞ bits" : `${place.bits[at].toFixed(1)} bits` }),
-        make("span", { className: "where", textContent: `at ${count(place.position)}` }), around);
+        make("span", { className: "where", textContent: place.name ? `in ${place.name}` : `at ${count(place.position)}` }), around);
+      if (place.expected) {
+        const [code, likely, given] = place.expected;
+        const said = `expected ${symbols[code]} ${likely}, got ${symbols[place.codes[at]]} ${given}`;
+        button.append(make("span", { className: "instead", textContent: said }));
+      }
       button.addEventListener("click", () => {
         this.place = place;
         const half = Math.min(30, TimeView.readable(this.chart) / 2);

@@ -1,0 +1,85 @@
+"""From which score on a case is worth a look: the bound that a chosen share of normal cases would pass.
+
+Normal cases are those that training held out, or a file of them. With n of them and a rate r, the bound is the least b
+with #{score > b} ≤ r n; a rate under 1/n cannot be told, and the bound is then the largest score among them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from glnn.cli.inputs import Data
+    from glnn.sequences import Encoded
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A bound, and what it was made from."""
+
+    bits: float
+    rate: float
+    """The share of normal cases above it that was asked for."""
+    found: float
+    """The share that is above it."""
+    cases: int
+
+    def text(self, above: int, of: int) -> str:
+        """What is to be said of it."""
+        told = f"{self.found:.1%} of {self.cases:,} cases that were held out are above it"
+        if self.rate * self.cases < 1.0:
+            told = f"none of {self.cases:,} held-out cases is above it; a rate of {self.rate:g} needs more of them"
+        return f"{self.bits:.1f} bits: {told}; {above:,} of these {of:,} are"
+
+
+def bound(scores: np.ndarray, rate: float) -> Alarm:
+    """The bound for scores of normal cases."""
+    allowed = int(rate * len(scores))
+    value = float(np.sort(scores)[::-1][min(allowed, len(scores) - 1)])
+    return Alarm(value, rate, float(np.mean(scores > value)), len(scores))
+
+
+def held_out_scores(model: Any, run: Path, by: str) -> np.ndarray | None:
+    """The scores of the cases that a run did not learn from; None where there are none."""
+    from glnn.cli.run_folder import RunFolder
+    from glnn.sequences import InputError, Reader
+
+    if not run.is_dir():
+        return None
+    folder = RunFolder(run)
+    config = folder.config()
+    try:
+        valid = config.data("valid")
+        if valid is not None:
+            return scores_of(model, valid, by)
+        held = int((folder.result() or {}).get("held_out") or 0)
+        data = config.data("data") if held else None
+    except (InputError, OSError):
+        return None  # the data are not where they were: there is nothing to calibrate with
+    if data is None or data.names is None:
+        return None
+    reading = Reader(model.alphabet_).read(data.content, data.mask)
+    return scores_of(model, data, by)[_last_sequences(reading.encoded, held) :]
+
+
+def scores_of(model: Any, data: Data, by: str) -> np.ndarray:
+    """The score of every case."""
+    from glnn.cli.symbol_bits import scored
+
+    found = scored(model, data)
+    starts, surprise, mask = found.encoded.starts, found.surprise, found.encoded.mask
+    if by == "peak":
+        return np.maximum.reduceat(surprise, starts[:-1])
+    total = np.add.reduceat(surprise, starts[:-1])
+    if by == "total":
+        return total
+    return total / np.maximum(np.add.reduceat(mask.astype(float), starts[:-1]), 1.0)
+
+
+def _last_sequences(data: Encoded, symbols: int) -> int:
+    """Where the sequences begin that hold the last so many symbols."""
+    return int(np.searchsorted(data.starts, data.starts[-1] - symbols, side="left"))
