@@ -30,9 +30,9 @@ class Alarm:
 
     def text(self, above: int, of: int) -> str:
         """What is to be said of it."""
-        told = f"{self.found:.1%} of {self.cases:,} cases that were held out are above it"
+        told = f"{self.found:.1%} of {self.cases:,} cases held out are above it"
         if self.rate * self.cases < 1.0:
-            told = f"none of {self.cases:,} held-out cases is above it; a rate of {self.rate:g} needs more of them"
+            told = f"none of {self.cases:,} cases held out is above it (a rate of {self.rate:g} needs more of them)"
         return f"{self.bits:.1f} bits: {told}; {above:,} of these {of:,} are"
 
 
