@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from glnn.sequences import Alphabet, Encoded, InputError, Sequences, encode
 from glnn.sequences.reader import Reader
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, escaped_bits, spell, unspell
-from glnn.sequences.training_data import escape_probability
+from glnn.sequences.training_data import escape_probability, read_training_data
 
 pytestmark = pytest.mark.small
 
@@ -143,3 +143,25 @@ def test_joining_leaves_the_end_out() -> None:
     assert alphabet.join(alphabet.decode([0, 1, 2])) == "ab"
     assert "<end>" in repr(alphabet) and len(alphabet) == 3
     assert alphabet != AB and alphabet == ExtendedAlphabet(AB, END)
+
+
+def test_weights_are_copies() -> None:
+    data, weights = [list("ab"), list("az"), list("b")], [2, 0, 3]
+    copies = [data[0]] * 2 + [data[2]] * 3
+    one = read_training_data(data, alphabet="ab", sample_weight=weights)
+    other = read_training_data(copies, alphabet="ab")
+    assert one.data.codes.tolist() == other.data.codes.tolist()
+    assert one.data.starts.tolist() == other.data.starts.tolist()
+    assert one.escape == other.escape
+    reading = reader(END, ESCAPE).read([list("z"), list("az"), list("y")]).repeated(np.array([1, 2, 0]))
+    assert reading.symbols() == ["z", END, "a", "z", END, "a", "z", END]
+    assert reading.outside == ("z", "z", "z") and np.count_nonzero(reading.escaped) == 3
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [([1], "there are 2 sequences"), ([1, 0.5], "whole numbers"), ([0, 0], "nothing to learn"), ("ab", "one number")],
+)
+def test_wrong_weights(weights: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_training_data([list("ab"), list("ba")], sample_weight=weights)

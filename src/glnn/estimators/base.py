@@ -172,10 +172,12 @@ class SequenceModel(Compressing, Conventions):
         """The inverse of `_arrays`, for a model whose `alphabet_` is set; `escape` is the probability of an escape."""
         raise NotImplementedError
 
-    def _given(self, data: Any, validation: Any, mask: Any, validation_mask: Any) -> TrainingData:
+    def _given(
+        self, data: Any, validation: Any, mask: Any, validation_mask: Any, sample_weight: Any = None
+    ) -> TrainingData:
         """What `fit` was given, read; looks at the parameters that all models have."""
         checked(self, SequenceModel)
-        options = {"alphabet": self.alphabet, "end": self.end, "unknown": self.unknown}
+        options = {"alphabet": self.alphabet, "end": self.end, "unknown": self.unknown, "sample_weight": sample_weight}
         return read_training_data(data, validation, mask, validation_mask, **options)
 
     def _predict_with(self, predictor: Predictor, escape: float | None) -> None:

@@ -102,12 +102,13 @@ class ContextTree(SequenceModel):
         mask: Any = None,
         validation_mask: Any = None,
         *,
+        sample_weight: Any = None,
         callbacks: Iterable[Callable[[ReadProgress], Any]] = (),
     ) -> Self:
         """Read one or several sequences; a callback gets a `ReadProgress` and stops the reading by returning True."""
         settings = self._settings()
         learning = choice("learning", self.learning, ("auto", "online", "frozen"))
-        given = self._given(data, validation, mask, validation_mask)
+        given = self._given(data, validation, mask, validation_mask, sample_weight)
         if learning == "auto":
             learning = "online" if len(given.data) == 1 else "frozen"
         display, clock, calls = Display(self.verbose), Clock(), tuple(callbacks)

@@ -107,6 +107,7 @@ class HMM(SequenceModel):
         mask: Any = None,
         validation_mask: Any = None,
         *,
+        sample_weight: Any = None,
         callbacks: Iterable[Callable[[EMStep], Any]] = (),
     ) -> Self:
         """Learn from one or several sequences; the model with the best validation score is kept.
@@ -122,7 +123,7 @@ class HMM(SequenceModel):
         smoothing = number_or("auto", "smoothing", self.smoothing, 0.0, 1.0)
         fraction = number_or("auto", "validation_fraction", self.validation_fraction, 0.0, 1.0)
         first_seed = seed("random_state", self.random_state)
-        given = self._given(data, validation, mask, validation_mask)
+        given = self._given(data, validation, mask, validation_mask, sample_weight)
         parts = fitting.split(given.data, given.validation, fraction)
         A = len(parts.train.alphabet)
         grows = units == degree == "auto" and parts.validation is not None and self.restarts == "auto"

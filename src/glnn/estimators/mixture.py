@@ -80,11 +80,12 @@ class Mixture(SequenceModel):
         mask: Any = None,
         validation_mask: Any = None,
         *,
+        sample_weight: Any = None,
         callbacks: Iterable[Callable[[ReadProgress], Any]] = (),
     ) -> Self:
         """Read one or several sequences; a callback gets a `ReadProgress` and stops the reading by returning True."""
         values = checked(self)
-        given = self._given(data, validation, mask, validation_mask)
+        given = self._given(data, validation, mask, validation_mask, sample_weight)
         known, learning = given.data, values["learning"]
         if learning == "auto":
             learning = "online" if len(known) == 1 else "frozen"

@@ -181,6 +181,7 @@ class Network(SequenceModel):
         mask: Any = None,
         validation_mask: Any = None,
         *,
+        sample_weight: Any = None,
         callbacks: Iterable[Callback] = (),
         observer: Observer | None = None,
         cluster: Any = None,
@@ -194,7 +195,7 @@ class Network(SequenceModel):
         `cluster`, a `distributed.Client` of Dask, members train on its workers at the same time.
         """
         plan = self._plan()
-        given = self._given(data, validation, mask, validation_mask)
+        given = self._given(data, validation, mask, validation_mask, sample_weight)
         parts = fitting.split(given.data, given.validation, plan.validation_fraction)
         finish = lambda training: copy(self)._become(given, training)  # noqa: E731
         training = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose), finish, observer, cluster)

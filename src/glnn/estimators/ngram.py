@@ -62,6 +62,7 @@ class NGram(SequenceModel):
         mask: Any = None,
         validation_mask: Any = None,
         *,
+        sample_weight: Any = None,
         callbacks: Iterable[Callable[[ReadProgress], Any]] = (),
     ) -> Self:
         """Count one or several sequences. Each callback is called with a `ReadProgress`, once they are read."""
@@ -69,7 +70,7 @@ class NGram(SequenceModel):
         if isinstance(order, int) and order > _MOST_ORDER:
             raise InputError(f"order is {order}: give at most {_MOST_ORDER}, or 'auto'")
         learning = choice("learning", self.learning, ("auto", "online", "frozen"))
-        given = self._given(data, validation, mask, validation_mask)
+        given = self._given(data, validation, mask, validation_mask, sample_weight)
         if learning == "auto":
             learning = "online" if len(given.data) == 1 else "frozen"
         display, clock = Display(self.verbose), Clock()

@@ -58,6 +58,18 @@ class Reading:
             return values
         return np.split(values, self.encoded.starts[1:-1])
 
+    def repeated(self, times: np.ndarray) -> Reading:
+        """Each sequence as often as `times` says, one copy after the other."""
+        starts, order = self.encoded.starts, np.repeat(np.arange(len(self.encoded)), times)
+        owner = np.searchsorted(starts, self.escapes, side="right") - 1
+        own: dict[int, list[Any]] = {}
+        for which, symbol in zip(owner.tolist(), self.outside, strict=True):
+            own.setdefault(which, []).append(symbol)
+        outside = [symbol for which in order.tolist() for symbol in own.get(which, ())]
+        escaped = np.concatenate([self.escaped[starts[which] : starts[which + 1]] for which in order.tolist()])
+        names = None if self.names is None else tuple(self.names[which] for which in order.tolist())
+        return Reading(self.encoded.select(order), self.several, escaped, tuple(outside), names)
+
     def known(self, name: str = "data") -> Encoded:
         """What a model itself reads: no escapes, no empty sequences."""
         alphabet = without_escape(self.encoded.alphabet)
