@@ -38,6 +38,7 @@ def run_training(
     from glnn.cli.recording import Recording
     from glnn.estimators.network import Network
     from glnn.training.budget import parse_budget
+    from glnn.training.compiling import said_if_compiling
 
     line = ProgressLine(quiet)
     recording: Any = None
@@ -46,7 +47,7 @@ def run_training(
     with ExitStack() as stack:
         stack.callback(line.close)
         compiling = stack.enter_context(ExitStack())
-        compiling.enter_context(line.display.said_if_slow("compiling kernels, once"))
+        compiling.enter_context(said_if_compiling(line.display))
         if isinstance(model, Network):
             budget = parse_budget(model.budget)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from glnn.progress import Display
@@ -17,12 +17,36 @@ from glnn.progress import Display
 @contextmanager
 def compiling(display: Display) -> Iterator[None]:
     """Around calls that compile; says so when they take longer than a second."""
-    with display.said_if_slow("compiling kernels, once"), _alone():
+    with said_if_compiling(display), _alone(display):
         yield
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def said_if_compiling(display: Display) -> Iterator[None]:
+    """Say that kernels are compiled, only where they are: from the second run on they are read from the disk."""
+    from numba.core import event
+
+    class Said(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: object) -> None:
+            if not begun:
+                begun.append(True)
+                waiting.enter_context(display.said_if_slow("compiling kernels, once"))
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    begun: list[bool] = []
+    listener = Said()
+    with ExitStack() as waiting:
+        event.register("numba:compile", listener)
+        try:
+            yield
+        finally:
+            event.unregister("numba:compile", listener)
+
+
+@contextmanager
+def _alone(display: Display) -> Iterator[None]:
     """Wait for other processes of this user; where files cannot be locked or written, do not wait."""
     try:
         import fcntl
@@ -34,6 +58,7 @@ def _alone() -> Iterator[None]:
         yield
         return
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        with display.said_if_slow("waiting for another process that compiles kernels"):
+            fcntl.flock(file, fcntl.LOCK_EX)
         # Closing the file gives the lock back.
         yield
