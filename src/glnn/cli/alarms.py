@@ -27,24 +27,28 @@ class Alarm:
     found: float
     """The share that is above it."""
     cases: int
+    learned: bool = False
+    """Whether the model learned from these cases: new ones then pass the bound more often than the rate says."""
 
     def text(self, above: int, of: int) -> str:
         """What is to be said of it."""
-        told = f"{self.found:.1%} of {self.cases:,} cases held out are above it"
+        cases = f"{self.cases:,} cases {'that it learned from' if self.learned else 'held out'}"
+        told = f"{self.found:.1%} of {cases} are above it"
         if self.rate * self.cases < 1.0:
-            told = f"none of {self.cases:,} cases held out is above it (a rate of {self.rate:g} needs more of them)"
-        return f"{self.bits:.1f} bits: {told}; {above:,} of these {of:,} are"
+            told = f"none of {cases} is above it (a rate of {self.rate:g} needs more of them)"
+        caution = ", so new ones will be more often (--normal FILE gives others)" if self.learned else ""
+        return f"{self.bits:.1f} bits: {told}{caution}; {above:,} of these {of:,} are"
 
 
-def bound(scores: np.ndarray, rate: float) -> Alarm:
+def bound(scores: np.ndarray, rate: float, learned: bool = False) -> Alarm:
     """The bound for scores of normal cases."""
     allowed = int(rate * len(scores))
     value = float(np.sort(scores)[::-1][min(allowed, len(scores) - 1)])
-    return Alarm(value, rate, float(np.mean(scores > value)), len(scores))
+    return Alarm(value, rate, float(np.mean(scores > value)), len(scores), learned)
 
 
-def held_out_scores(model: Any, run: Path, by: str) -> np.ndarray | None:
-    """The scores of the cases that a run did not learn from; None where there are none."""
+def normal_scores(model: Any, run: Path, by: str) -> tuple[np.ndarray, bool] | None:
+    """The scores of the cases that a run held out, else of those it learned from, and whether it did."""
     from glnn.cli.run_folder import RunFolder
     from glnn.sequences import InputError, Reader
 
@@ -55,15 +59,16 @@ def held_out_scores(model: Any, run: Path, by: str) -> np.ndarray | None:
     try:
         valid = config.data("valid")
         if valid is not None:
-            return scores_of(model, valid, by)
+            return scores_of(model, valid, by), False
         held = int((folder.result() or {}).get("held_out") or 0)
-        data = config.data("data") if held else None
+        data = config.data("data")
     except (InputError, OSError):
         return None  # the data are not where they were: there is nothing to calibrate with
     if data is None or data.names is None:
         return None
     reading = Reader(model.alphabet_).read(data.content, data.mask)
-    return scores_of(model, data, by)[_last_sequences(reading.encoded, held) :]
+    first = _last_sequences(reading.encoded, held) if held else 0
+    return scores_of(model, data, by)[first:], not held
 
 
 def scores_of(model: Any, data: Data, by: str) -> np.ndarray:

@@ -139,14 +139,14 @@ def _text(found: Surprise, kind: str) -> str:
 
 
 def _document(found: Surprise) -> dict[str, Any]:
-    from glnn.cli.score import _plain
+    from glnn.cli.score import plain
 
-    expected = [{"symbol": _plain(one.symbol), "probability": one.probability} for one in found.expected]
+    expected = [{"symbol": plain(one.symbol), "probability": one.probability} for one in found.expected]
     case = {} if found.key is None else {"case": found.key}
     return {
         "line": found.line,
         **case,
-        "symbol": _plain(found.symbol),
+        "symbol": plain(found.symbol),
         "bits": found.bits,
         "probability": found.probability,
         "expected": expected,

@@ -58,7 +58,7 @@ def score(
       glnn score orders new.csv --top 5 --alarms 0.001
       glnn score tunes other.txt --per-symbol > bits.tsv
     """
-    from glnn.cli.alarms import bound, held_out_scores, scores_of
+    from glnn.cli.alarms import bound, normal_scores, scores_of
     from glnn.cli.inputs import read
     from glnn.cli.printing import print_facts, print_json, tell, working
     from glnn.cli.run_folder import open_model
@@ -86,8 +86,8 @@ def score(
         if data.names is not None:
             cases = ranked(found.variants(), by)
             places = [variant.strangest for variant in (cases if json else cases[: top or _MOST_CASES])]
-            scores = held_out_scores(model, run, by) if usual is None else scores_of(model, usual, by)
-            alarm = None if scores is None or not len(scores) else bound(scores, alarms)
+            scores = normal_scores(model, run, by) if usual is None else (scores_of(model, usual, by), False)
+            alarm = None if scores is None or not len(scores[0]) else bound(scores[0], alarms, scores[1])
         elif top is not None:
             places = found.strangest(top)
         expected = expected_at(model.predictor_, found.encoded, places)
