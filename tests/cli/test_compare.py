@@ -48,19 +48,21 @@ def test_the_bits_are_those_of_each_model(glnn: Command, files: Path) -> None:
 
 
 def test_random_models_are_trained_with_several_seeds_and_noise_is_told(glnn: Command, files: Path) -> None:
+    more = MORE * 8
+    (files / "long.txt").write_text(more)
     options = (*SMALL[:-1], 2, "--models", "glnn,contexttree,xz")
-    done = glnn("compare", "tunes.txt", "--valid", "more.txt", *options, "--learning", "online", "--json")
+    done = glnn("compare", "tunes.txt", "--valid", "long.txt", *options, "--learning", "online", "--json")
     rows = {row["model"]: row for row in done.json["rows"]}
     network = {"units": 4, "degree": 2, "budget": "3 steps", "unknown": "escape", "verbose": 0}
     seeds = [GLNN(random_state=seed, **network).fit(TUNES) for seed in (0, 1)]
-    assert rows["GLNN"]["seeds"] == [model.bits(MORE) for model in seeds]
+    assert rows["GLNN"]["seeds"] == [model.bits(more) for model in seeds]
     assert rows["GLNN"]["bits"] == pytest.approx(sum(rows["GLNN"]["seeds"]) / 2, rel=1e-12)
     assert [rows[name]["learns"] for name in ("GLNN", "ContextTree", "xz")] == [False, True, True]
     assert rows["ContextTree"]["told_apart"] is None and rows["ContextTree"]["over_best"] == 0.0
     tree = ContextTree(unknown="escape", learning="online", verbose=0).fit(TUNES)
     # By hand: on every stretch the mean of the seeds minus the tree.
-    edges = np.linspace(0, len(MORE), min(40, len(MORE) // 50) + 1).astype(int)[:-1]
-    units = [np.add.reduceat(model.surprise(MORE), edges) for model in (*seeds, tree)]
+    edges = np.linspace(0, len(more), min(40, len(more) // 50) + 1).astype(int)[:-1]
+    units = [np.add.reduceat(model.surprise(more), edges) for model in (*seeds, tree)]
     apart = (units[0] + units[1]) / 2 - units[2]
     spread = np.std(rows["GLNN"]["seeds"], ddof=1)
     half = stats.t.ppf(0.975, len(apart) - 1) * np.sqrt(len(apart) * np.var(apart, ddof=1) + spread**2 / 2)
