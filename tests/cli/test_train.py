@@ -38,6 +38,17 @@ def test_the_model_is_that_of_the_estimator(glnn: Command, files: Path) -> None:
     assert json.loads((files / "run" / "result.json").read_text()) == result
 
 
+def test_members_are_told_one_by_one(glnn: Command, files: Path) -> None:
+    options = ("--members", 2, "--calibration", "--start", "typical")
+    done = glnn("train", "tunes.txt", "--model", "glnn", *SMALL, *STEPS, *options, "--run", "run", "--json")
+    assert done.code == 0
+    result, model = done.json, load(files / "run" / "model.safetensors")
+    assert [member["steps"] for member in result["members"]] == [2, 2] and result["starts"] == 2
+    assert result["weights"]["at"] == model.weights_.weights.tolist()
+    assert result["combined_bits"] == model.combined_bits_ and len(result["starts_typical"]) == 2
+    assert glnn("train", "tunes.txt", *SMALL, *STEPS, "--members", 0, "--run", "other").code != 0
+
+
 def test_everything_that_is_needed_to_repeat_it_is_written_down(glnn: Command, files: Path) -> None:
     (files / "mask.txt").write_text("01" * (len(TUNES) // 2) + "1" * (len(TUNES) % 2))
     arguments = ("train", "tunes.txt", "--mask", "mask.txt", *SMALL, *STEPS, "--metric", "qdruop", "--run", "run")

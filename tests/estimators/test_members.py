@@ -13,6 +13,7 @@ from glnn import sources
 from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
 from glnn.sequences import InputError
+from tests.storage.test_saved_models import forged
 
 TEXT = sources.get("music").sample(seed=0).text
 TRAIN, TEST = TEXT[:4000], TEXT[4000:6000]
@@ -133,3 +134,29 @@ def test_nothing_validates_and_members_are_mixed_evenly() -> None:
 def test_what_is_not_understood(name: str, value: object) -> None:
     with pytest.raises(InputError, match=f"{name} is"):
         fitted(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("entropy_weights", lambda array: array[:, :1]),
+        ("entropy_weights", lambda array: array * np.nan),
+        ("entropy_nodes", lambda array: array[::-1]),
+        ("member1.w", lambda array: array[:-1]),
+        ("member1.start", lambda array: array[:-1]),
+        ("start", lambda array: array * np.inf),
+        ("member1.edge_sources", lambda array: array + 99),
+    ],
+)
+def test_files_of_members_that_do_not_fit_together_are_refused(
+    together: Any, tmp_path: Path, name: str, change: Any
+) -> None:
+    together.save(tmp_path / "model")
+
+    def altered(arrays: dict[str, np.ndarray], header: Any) -> None:
+        with np.errstate(invalid="ignore"):
+            arrays[name] = np.ascontiguousarray(change(arrays[name]))
+
+    forged(tmp_path / "model", altered)
+    with pytest.raises(glnn.ModelFileError):
+        glnn.load(tmp_path / "model")
