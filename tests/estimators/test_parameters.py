@@ -16,7 +16,11 @@ from .conftest import CASES, MODELS, TEXT, make
 
 WRONG = [
     (GLNN, "metric", "rbpn", "'rbpm'"),
-    (GLNN, "metric", "adam", "one of 'rbpm'"),
+    (GLNN, "metric", "sgd", "'rbpm'"),
+    (GLNN, "recipe", "Best", "did you mean 'best'"),
+    (GLNN, "training", "chunks", "'stochastic'"),
+    (GLNN, "noise", -0.1, "0 or more and below 100, or 'auto'"),
+    (GLNN, "averaging", "some", "'auto'"),
     (GLNN, "metric", 3, "one of"),
     (GLNN, "output_metric", "QDH", "did you mean 'qdh'"),
     (GLNN, "activation", "tan", "did you mean 'tanh'"),
@@ -33,7 +37,8 @@ WRONG = [
     (GLNN, "budget", -3, "positive"),
     (GLNN, "batch_size", 0, "None"),
     (GLNN, "sequence_weights", "both", "'equal'"),
-    (GLNN, "patience", 0, "1 or more"),
+    (GLNN, "patience", 0, "whole number of steps"),
+    (GLNN, "patience", 1.5, "between 0 and 1"),
     (GLNN, "validation_fraction", 1.0, "below 1"),
     (GLNN, "end", "yes", "True or False"),
     (GLNN, "unknown", "ignore", "'escape'"),

@@ -15,7 +15,6 @@ import numpy as np
 from glnn import models
 from glnn.estimators.network import Network
 from glnn.estimators.parameters import again, choice, described, number, parameter
-from glnn.metrics import TransitionMethod
 from glnn.sequences import InputError
 
 # What every network takes.
@@ -66,9 +65,9 @@ class RNN(Network):
     alphabet.
     """
 
-    metric: str | TransitionMethod = again(Network, "metric", "qdrbpm")
-
     _model = models.RNN
+    _metric = "qdrbpm"
+    _gated = False
 
 
 @described
@@ -79,10 +78,11 @@ class LSTM(Network):
     The activation "logistic" writes hidden activities in (0, 1) instead of (−1, 1): the same network.
     """
 
-    metric: str | TransitionMethod = again(Network, "metric", "qdrbpm")
     activation: str = parameter("tanh", partial(choice, allowed=("tanh", "logistic")), '"tanh" or "logistic"')
 
     _model = models.LSTM
+    _metric = "qdrbpm"
+    _gated = False
     _cost = 2.5
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import KW_ONLY, asdict, dataclass, fields
+from dataclasses import KW_ONLY, asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -28,7 +28,8 @@ from glnn.estimators.parameters import (
     parameter,
     seed,
 )
-from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, TransitionMethod
+from glnn.estimators.recipes import METRICS, RECIPES, patience_of, resolve
+from glnn.metrics import WRITING_METHODS, TransitionMethod
 from glnn.models import Model, Params
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
@@ -43,8 +44,7 @@ from glnn.training import fitting
 from glnn.training.budget import parse_budget
 from glnn.training.observer import Observer, Training
 from glnn.training.race import Run
-from glnn.training.settings import Settings
-from glnn.training.trainer import Callback, Trainer
+from glnn.training.trainer import Callback
 
 # What a model file tells of the training beside the history.
 _RECORD = (
@@ -93,11 +93,32 @@ class Network(SequenceModel):
         "auto", partial(integer, low=1, word="auto"), 'edges from each unit; "auto" chooses it from data and budget'
     )
     _: KW_ONLY
+    recipe: str = parameter(
+        "paper",
+        partial(choice, allowed=RECIPES),
+        '"paper" trains as the paper does; "best" is the best known: what is left at "auto" follows from it',
+    )
+    training: str = parameter(
+        "auto",
+        partial(choice, allowed=("auto", "batch", "stochastic")),
+        '"batch" steps on all data at once, "stochastic" on chunks of them',
+    )
     metric: str | TransitionMethod = parameter(
-        "rbpm",
-        lambda name, value: value if isinstance(value, TransitionMethod) else choice(name, value, TRANSITION_METHODS),
+        "auto",
+        lambda name, value: value if isinstance(value, TransitionMethod) else choice(name, value, METRICS),
         '"rbpm", "ruop" (full metrics), "qdrbpm", "qdruop" (quasi-diagonal), "fb", "rms", "plain", '
-        "or a `glnn.metrics.TransitionMethod`",
+        '"adam" (stochastic training only), or a `glnn.metrics.TransitionMethod`',
+    )
+    noise: float | str = parameter(
+        "auto",
+        partial(number_or, "auto", low=0.0, high=100.0),
+        'standard deviation of the noise on the state while training, 0 for none; "auto": none in batch training, '
+        "in stochastic training as much as the validation data ask for",
+    )
+    averaging: float | str = parameter(
+        "auto",
+        partial(number_or, "auto", low=0.0, high=1e9),
+        "chunks that the running average of the parameters holds, in stochastic training; 0 for none",
     )
     output_metric: str = parameter(
         "qdh", partial(choice, allowed=WRITING_METHODS), '"qdh", "dh" or "plain", for the writing weights'
@@ -120,8 +141,11 @@ class Network(SequenceModel):
         partial(choice, allowed=("length", "equal")),
         '"length" counts every symbol alike, "equal" every sequence',
     )
-    patience: int | None = parameter(
-        None, partial(integer, low=1, none=True), "stop after this many steps without a better validation score"
+    patience: Any = parameter(
+        "auto",
+        patience_of,
+        "stop after this many steps, or after this part of the budget if it is below 1 (stochastic training), without "
+        'a better validation score; None for never; "auto" is never in batch training',
     )
     validation_fraction: float | str = parameter(
         "auto",
@@ -170,7 +194,11 @@ class Network(SequenceModel):
     random_state: Any = parameter(None, seed, "seed, a generator to draw it from, or None for a fresh one")
 
     _model: ClassVar[Any]
+    _metric: ClassVar[str] = "rbpm"
+    """The metric of batch training, as in the paper."""
     _cost: ClassVar[float] = 1.0
+    _gated: ClassVar[bool] = True
+    """Whether each symbol has a matrix of its own."""
     _own: ClassVar[tuple[str, ...]] = ()
     """Parameters that the network itself takes, beside the activation."""
 
@@ -250,7 +278,7 @@ class Network(SequenceModel):
         if self.units != "auto":
             degree_within("degree", self.degree, self.units)
         values["threads"] = values["n_jobs"] or 1
-        known = {one.name for one in fields(Settings)}
+        method = resolve(values, self._metric)
         return fitting.Plan(
             name=type(self).__name__,
             build=self._build,
@@ -258,12 +286,14 @@ class Network(SequenceModel):
             degree=values["degree"],
             restarts=values["restarts"],
             budget=values["budget"],
-            settings=Settings(**{name: value for name, value in values.items() if name in known}),
+            settings=method.settings,
+            rival=method.rival if self._gated else None,
             seed=values["random_state"],
             cost=self._cost,
+            gated=self._gated,
             validation_fraction=values["validation_fraction"],
             members=self._automatic("members"),
-            trainer=values["trainer"] or Trainer,
+            trainer=values["trainer"] or method.trainer,
         )
 
     def _automatic(self, name: str) -> Any:

@@ -7,7 +7,7 @@ from glnn.metrics.coherence import Coherent, coherent
 from glnn.metrics.direction import Direction, Passes, Scales, TransitionStep, start_by_modulus
 from glnn.metrics.modulus import BACKPROPAGATED, OUTER_PRODUCT, Modulus
 from glnn.metrics.statistics import Accumulator, Layout, Statistic, Statistics, Sums
-from glnn.metrics.transition import TRANSITION_METHODS, TransitionMethod
+from glnn.metrics.transition import TRANSITION_METHODS, Plain, TransitionMethod
 from glnn.metrics.writing import WRITING_METHODS, WritingDirection, hessian_damping
 
 for _name, _module in registry.metrics().items():
@@ -27,6 +27,7 @@ __all__ = [
     "Layout",
     "Modulus",
     "Passes",
+    "Plain",
     "Scales",
     "Statistic",
     "Statistics",

@@ -7,7 +7,7 @@ signals r enter each unit; how parameters are updated from them is not its busin
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,11 +16,16 @@ from glnn.models.stepping import ForwardStepper, Stepper
 from glnn.models.stepping_linear import LinearStepper
 from glnn.network import Graph
 
+if TYPE_CHECKING:
+    from glnn.models.side_by_side import SideBySide
+
 Activation = Literal["tanh", "logistic", "linear"]
 
 # Measured: a place of a dense matrix costs this many times less than an edge of the sparse one.
 DENSE_ADVANTAGE = 4.5
 DENSE_BYTES = 1 << 28
+NO_NOISE = np.empty((0, 0), np.float32)
+"""What stands for the noise where there is none."""
 
 # What a class cannot change without changing the step too.
 _COMPUTED = frozenset({"weights", "arrange", "begin", "forward", "activities"})
@@ -87,6 +92,12 @@ class Model(Protocol):
         """Parameters before training, from how often each symbol is to be predicted and occurs at all."""
         ...
 
+    def initial_for_chunks(
+        self, predicted_counts: np.ndarray, counts: np.ndarray, generator: np.random.Generator, /
+    ) -> Params:
+        """Parameters before stochastic training: the same, unless a model knows better."""
+        return self.initial(predicted_counts, counts, generator)
+
     def weights(self, theta: np.ndarray) -> Any:
         """The transition parameters in the form that the recurrences want."""
         ...
@@ -103,23 +114,32 @@ class Model(Protocol):
         first: np.ndarray,
         state: np.ndarray,
         trace: np.ndarray,
+        noise: np.ndarray = NO_NOISE,
     ) -> None:
-        """Run over a stretch, from `state` (overwritten by the state after it), filling `trace`."""
+        """Run over a stretch, from `state` (overwritten by the state after it), filling `trace`.
+
+        Row t of `noise` (S, N), where there is any, is added to the units' own state after position t.
+        """
         ...
 
     def stepper(self, params: Params) -> Stepper:
         """The network with these parameters, one step at a time: by its forward pass, unless a model knows better."""
         return ForwardStepper(self, params)
 
+    def side_by_side(self) -> SideBySide | None:
+        """A faster pass over several streams at once, where there is one."""
+        return None
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for owner in cls.__mro__:
-            if "stepper" in vars(owner):
-                break
-            if not _COMPUTED.isdisjoint(vars(owner)):
-                # The step that is inherited is that of another network.
-                cls.stepper = Model.stepper  # type: ignore[method-assign]
-                break
+        for name in ("stepper", "side_by_side"):
+            for owner in cls.__mro__:
+                if name in vars(owner):
+                    break
+                if not _COMPUTED.isdisjoint(vars(owner)):
+                    # What is inherited is that of another network.
+                    setattr(cls, name, getattr(Model, name))
+                    break
 
     def activities(self, trace: np.ndarray) -> np.ndarray:
         """The activities that the output reads, (S, N)."""
@@ -274,13 +294,14 @@ class LinearRecurrence(Model):
         first: np.ndarray,
         state: np.ndarray,
         trace: np.ndarray,
+        noise: np.ndarray = NO_NOISE,
     ) -> None:
-        """Fill the activities of a stretch; `state` is V before it and becomes V after it."""
+        """Fill the activities of a stretch; `state` is V before it and becomes V after it; `noise` is added to V."""
         common = (x, first, self.group, self.leak, self.activation_code)
         if isinstance(weights, DenseWeights):
-            recurrence.forward_dense(*common, weights.D, weights.bias, V0, state, trace)
+            recurrence.forward_dense(*common, weights.D, weights.bias, V0, state, trace, noise)
         else:
-            recurrence.forward_sparse(*common, *self._into, weights.tau, weights.bias, V0, state, trace)
+            recurrence.forward_sparse(*common, *self._into, weights.tau, weights.bias, V0, state, trace, noise)
 
     def stepper(self, params: Params) -> Stepper:
         """Compiled steps over the edges."""
@@ -353,6 +374,13 @@ def initial_writing_weights(units: int, predicted_counts: np.ndarray) -> np.ndar
     """`eq:initw`: w_0y = log ν_y and zeros; a symbol never to be predicted counts as half an occurrence."""
     w = np.zeros((units + 1, predicted_counts.size))
     w[0] = np.log(np.maximum(predicted_counts, 0.5) / max(predicted_counts.sum(), 1.0))
+    return w
+
+
+def random_writing_weights(units: int, predicted_counts: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """`eq:initw`, with w_iy uniform in ±1/√N: where steps are bounded, units have to be heard from the first one on."""
+    w = initial_writing_weights(units, predicted_counts)
+    w[1:] = generator.uniform(-1.0, 1.0, w[1:].shape) / np.sqrt(units)
     return w
 
 

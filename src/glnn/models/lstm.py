@@ -12,7 +12,18 @@ import numpy as np
 
 from glnn import registry
 from glnn.models import lstm_kernels
-from glnn.models.base import Activation, Evidence, Flow, Model, Params, Signals, initial_writing_weights
+from glnn.models.base import (
+    NO_NOISE,
+    Activation,
+    Evidence,
+    Flow,
+    Model,
+    Params,
+    Signals,
+    initial_writing_weights,
+    random_writing_weights,
+)
+from glnn.models.side_by_side import LSTMSideBySide
 from glnn.models.stepping_lstm import LSTMStepper
 from glnn.network import Graph
 
@@ -20,6 +31,7 @@ GATES = ("input", "forget", "output", "cell input")
 """The units of a cell, in the order of the parameters."""
 
 INITIAL_RANGE = 0.1
+INPUT_SCALE = 0.3
 
 # How the hidden activity is written down, (scale, shift) of o tanh c: in (−1, 1) or in (0, 1).
 _REPRESENTATIONS = {"tanh": (1.0, 0.0), "logistic": (0.5, 0.5)}
@@ -107,6 +119,19 @@ class LSTM(Model):
         w = initial_writing_weights(self.units, predicted_counts)
         return self.from_tanh(Params(w, theta, np.zeros(self.state_size)))
 
+    def initial_for_chunks(
+        self, predicted_counts: np.ndarray, counts: np.ndarray, generator: np.random.Generator
+    ) -> Params:
+        """Wider than `initial`: what enters a unit has a size of order 1, and forget gates begin open."""
+        N, reach = self.units, 1.0 / np.sqrt(self.units)
+        constants = generator.uniform(-reach, reach, (N, 4))
+        constants[:, GATES.index("forget")] += 1.0
+        edges = generator.uniform(-1.0, 1.0, (self.graph.edges, 4)) / np.sqrt(max(self.graph.edges / N, 1.0))
+        peepholes = 0.1 * generator.uniform(-reach, reach, (N, 3))
+        inputs = INPUT_SCALE * generator.standard_normal((self.alphabet_size, N, 4))
+        w = random_writing_weights(N, predicted_counts, generator)
+        return self.from_tanh(Params(w, self.join(constants, edges, peepholes, inputs), np.zeros(self.state_size)))
+
     def from_tanh(self, params: Params) -> Params:
         """Parameters meant for hidden activities in (−1, 1), in the terms of this network's own.
 
@@ -150,10 +175,13 @@ class LSTM(Model):
         first: np.ndarray,
         state: np.ndarray,
         trace: np.ndarray,
+        noise: np.ndarray = NO_NOISE,
     ) -> None:
         """Fill the trace of a stretch; `state` is (c, h) before it and becomes that after it."""
         graph = (self.graph.in_ptr, self.graph.sources, weights.into, weights.dense)
-        lstm_kernels.forward(x, first, *graph, weights.bias, weights.peephole, self.scale, self.shift, V0, state, trace)
+        lstm_kernels.forward(
+            x, first, *graph, weights.bias, weights.peephole, self.scale, self.shift, V0, state, trace, noise
+        )
 
     def stepper(self, params: Params) -> LSTMStepper:
         """Compiled steps."""
@@ -166,6 +194,10 @@ class LSTM(Model):
     def incoming(self, trace: np.ndarray) -> np.ndarray:
         """h^t, c^t and c^{t+1}: what edges and peepholes carry."""
         return trace[:, : 3 * self.units]
+
+    def side_by_side(self) -> LSTMSideBySide:
+        """Streams side by side."""
+        return LSTMSideBySide(self)
 
     def backward(
         self,

@@ -110,8 +110,11 @@ def forward(
     start: np.ndarray,
     state: np.ndarray,
     trace: np.ndarray,
+    noise: np.ndarray,
 ) -> None:
     """Fill the trace; `state` is (c, h) before the first position and becomes that behind the last.
+
+    Row t of `noise` is added to the cells c^{t+1}; it has no rows where there is none.
 
     `weight` is (N, 4N) when `dense`, else (edges, 4) in the order of `ptr`, `ends`. The hidden activity that others
     read is scale · o tanh c' + shift.
@@ -138,6 +141,9 @@ def forward(
         i, f, o = gates[:N], gates[N : 2 * N], gates[2 * N :]
         for j in range(N):
             c[j] = f[j] * c[j] + i[j] * z[j]
+        if noise.shape[0] > 0:
+            for j in range(N):
+                c[j] += noise[t, j]
         row[2 * N : 3 * N] = c
         _tanh(c, squashed)
         _look(peephole[2], c, V[2 * N : 3 * N])

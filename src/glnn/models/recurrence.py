@@ -49,6 +49,12 @@ def _copy(source: np.ndarray, out: np.ndarray) -> None:
         out[j] = source[j]
 
 
+@kernel(CONTRACT)
+def _add_noise(z: np.ndarray, V: np.ndarray) -> None:
+    for j in range(V.size):
+        V[j] += z[j]
+
+
 @kernel(CONTRACT, inline="always")
 def _add_product(D: np.ndarray, a: np.ndarray, out: np.ndarray) -> None:
     """out_j += Σ_i a_i D_ij, four rows at a time."""
@@ -88,8 +94,12 @@ def forward_dense(
     V0: np.ndarray,
     V: np.ndarray,
     a: np.ndarray,
+    noise: np.ndarray,
 ) -> None:
-    """Fill the activities a[t]; `V` holds the state before the first position and, after, behind the last."""
+    """Fill the activities a[t]; `V` holds the state before the first position and, after, behind the last.
+
+    Row t of `noise` is added to V^{t+1}; it has no rows where there is none.
+    """
     N = V.size
     for t in range(x.size):
         if first[t]:
@@ -100,6 +110,8 @@ def forward_dense(
         for j in range(N):
             V[j] = leak * V[j] + row[j]
         _add_product(D[group[x[t]]], now, V)
+        if noise.shape[0] > 0:
+            _add_noise(noise[t], V)
 
 
 @kernel(CONTRACT)
@@ -116,6 +128,7 @@ def forward_sparse(
     V0: np.ndarray,
     V: np.ndarray,
     a: np.ndarray,
+    noise: np.ndarray,
 ) -> None:
     """As `forward_dense`, over the edges into each unit."""
     N = V.size
@@ -129,6 +142,8 @@ def forward_sparse(
         row = bias[x[t]]
         for j in range(N):
             V[j] = (leak * V[j] + row[j]) + gathered[j]
+        if noise.shape[0] > 0:
+            _add_noise(noise[t], V)
 
 
 @kernel(CONTRACT)

@@ -16,7 +16,9 @@ from glnn.models.base import (
     Signals,
     centred_reading_rates,
     initial_writing_weights,
+    random_writing_weights,
 )
+from glnn.models.side_by_side import RNNSideBySide
 from glnn.network import Graph
 
 
@@ -56,6 +58,10 @@ class RNN(LinearRecurrence):
         constants = theta[self._constants] - self._sum_over_edges(tau)[0]
         return self.join(2.0 * constants, 4.0 * tau[0], 2.0 * theta[self._inputs].T)
 
+    def side_by_side(self) -> RNNSideBySide:
+        """Streams side by side."""
+        return RNNSideBySide(self)
+
     def initial(self, predicted_counts: np.ndarray, counts: np.ndarray, generator: np.random.Generator) -> Params:
         """τ_ii = 1 − 1/i, ρ_jy = ½(u_jy − Σ ν̃ u), the rest 0 (Section 4, "Reference RNN training")."""
         tau = np.zeros(self.graph.edges)
@@ -63,3 +69,11 @@ class RNN(LinearRecurrence):
         rho = 0.5 * centred_reading_rates(self.units, counts, generator)
         w = initial_writing_weights(self.units, predicted_counts)
         return self.from_tanh(Params(w, self.join(np.zeros(self.units), tau, rho), np.zeros(self.units)))
+
+    def initial_for_chunks(
+        self, predicted_counts: np.ndarray, counts: np.ndarray, generator: np.random.Generator
+    ) -> Params:
+        """The same, with writing weights that are heard from the first step on."""
+        params = self.initial(predicted_counts, counts, generator)
+        w = random_writing_weights(self.units, predicted_counts, generator)
+        return self.from_tanh(Params(w, params.theta, params.V0)) if self.activation == "tanh" else params

@@ -134,6 +134,25 @@ def source_terms(
     return total
 
 
+def gradient_terms(
+    a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray, error: np.ndarray
+) -> tuple[WritingStatistics, float]:
+    """The gradient of w, `error` as in `source_terms`, and the log-likelihood, all from one look at the output.
+
+    The terms of the Hessian are left empty.
+    """
+    gradient = np.zeros(w.shape)
+    rows_of_w = np.ascontiguousarray(w[1:].T, a.dtype)
+    total = 0.0
+    for rows, E in _logits(a, w):
+        total += _normalise(E, w[0], y[rows], weight[rows])
+        _errors(E, y[rows], weight[rows], gradient[0])
+        gradient[1:] += a[rows].T @ E
+        np.dot(E, rows_of_w, out=error[rows])
+    nothing = np.empty((0, 0))
+    return WritingStatistics(gradient, nothing, nothing), total
+
+
 def _block_rows(A: int) -> int:
     return max(16, min(_BLOCK_ROWS, _BLOCK_ELEMENTS // A))
 
@@ -229,6 +248,18 @@ def _errors_and_spreads(
         for k in range(row.size):
             gradient0[k] += row[k]
             zeroth[k] += spread[k]
+
+
+@kernel(REASSOCIATE)
+def _errors(E: np.ndarray, y: np.ndarray, weight: np.ndarray, gradient0: np.ndarray) -> None:
+    """π becomes weight (1_{y} − π); its column sums are added to the last."""
+    for t in range(y.size):
+        row, c = E[t], weight[t]
+        for k in range(row.size):
+            row[k] *= -c
+        row[y[t]] += c
+        for k in range(row.size):
+            gradient0[k] += row[k]
 
 
 @kernel(REASSOCIATE)

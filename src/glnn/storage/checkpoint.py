@@ -52,6 +52,7 @@ def write_checkpoint(folder: Path, runs: Sequence[Progress], about: Mapping[str,
             arrays.update({f"{k}.{which}.{part}": getattr(params, part) for part in _PARTS})
         if run.coherence is not None:
             arrays[f"{k}.coherence"] = run.coherence
+        arrays.update({f"{k}.memory.{name}": part for name, part in run.memory.items()})
         history = run.history
         table = [[_number(getattr(info, name)) for name in _COLUMNS] for info in history]
         arrays[f"{k}.history"] = np.array(table, np.float64).reshape(-1, len(_COLUMNS))
@@ -126,6 +127,7 @@ def _progress(k: int, described: dict[str, Any], arrays: dict[str, np.ndarray]) 
         raise KeyError("the steps are not recorded one after the other")
     if not all(np.isfinite(info.seconds) and info.seconds >= 0.0 for info in history):
         raise KeyError("a time that was recorded is none")
+    memory = f"{k}.memory."
     numbers: dict[str, Any] = {name: float.fromhex(described[name]) for name in _NUMBERS}
     numbers.update({name: int(described[name]) for name in _WHOLE})
     return Progress(
@@ -133,6 +135,7 @@ def _progress(k: int, described: dict[str, Any], arrays: dict[str, np.ndarray]) 
         best=best,
         generator=described["generator"],
         coherence=_quotients(arrays.get(f"{k}.coherence")),
+        memory={name[len(memory) :]: part for name, part in arrays.items() if name.startswith(memory)},
         reason=str(described["reason"]),
         history=history,
         **numbers,

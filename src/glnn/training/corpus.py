@@ -86,7 +86,7 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length", con
     first = np.zeros(len(codes), bool)
     begun = data.starts[1:-1] if continues else data.starts[:-1]
     first[begun] = True
-    of_sequence = _weights(data, weights)
+    of_sequence = weights_of_sequences(data, weights)
     ones, every = np.ones(min(length, len(codes))), np.arange(min(length, len(codes)), dtype=np.int32)
     stretches = []
     for begin in range(0, len(codes), length):
@@ -117,7 +117,8 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length", con
     )
 
 
-def _weights(data: Encoded, weights: SequenceWeights) -> np.ndarray | None:
+def weights_of_sequences(data: Encoded, weights: SequenceWeights) -> np.ndarray | None:
+    """The weight of each sequence in the log-likelihood, None when all are 1."""
     if weights == "length" or len(data) == 1:
         return None
     if weights != "equal":

@@ -19,6 +19,7 @@ from glnn.models import Evidence, Flow, Model, Params
 from glnn.numeric.scratch import Workspace
 from glnn.output import softmax
 from glnn.training.corpus import Corpus, Stretch
+from glnn.training.noise import Noise
 from glnn.training.parallel import Started, Workers, one_behind
 
 Precision = Literal["float64", "float32"]
@@ -114,6 +115,8 @@ class Engine:
         signals = model.signals
         self.layout = Layout(signals.ptr, signals.rows, corpus.alphabet_size, signals.symbols == "gate")
         self._memory = memory
+        self.noise, self.draw = Noise(0.0), 0
+        """The noise on the state and the number of its draw: the same for a step and its trials."""
         self._keep = self._fits(corpus)
         self._space = Workspace()
 
@@ -173,7 +176,7 @@ class Engine:
                 if trace is None:
                     trace = self._trace_for(stretch, k)
                     traces[k] = trace if self._keep else None
-                model.forward(weights, params.V0, stretch.x, stretch.first, state, trace)
+                model.forward(weights, params.V0, stretch.x, stretch.first, state, trace, *self._drawn(stretch))
                 # Most trials are accepted, and the next thing wanted is then the statistics of w at the same outputs.
                 yield stretch, trace, state.copy(), self.workers.start(self._writing_jobs(stretch, trace, params.w))
 
@@ -212,7 +215,9 @@ class Engine:
             if trace is None:
                 trace = self._trace_for(stretch, k)
                 state = current.checkpoints[k].copy()
-                self.model.forward(current.weights, current.params.V0, stretch.x, stretch.first, state, trace)
+                self.model.forward(
+                    current.weights, current.params.V0, stretch.x, stretch.first, state, trace, *self._drawn(stretch)
+                )
             yield stretch, trace
 
     def writing_statistics(self, current: Forward) -> softmax.WritingStatistics:
@@ -311,6 +316,12 @@ class Engine:
         """Whether activities can be kept: a step holds two passes, its trial's too, and two terms of the output."""
         numbers = 2 * (corpus.length * self.model.trace_width + corpus.predicted * self.model.units)
         return numbers * self._dtype.itemsize <= self._memory
+
+    def _drawn(self, stretch: Stretch) -> tuple[np.ndarray, ...]:
+        """The noise of a stretch, as the last argument of a model's forward pass where there is any."""
+        if self.noise.sigma == 0.0:
+            return ()
+        return (self.noise.rows(self.draw, stretch.begin, len(stretch.x), self.model.units),)
 
     def _trace_for(self, stretch: Stretch, k: int) -> np.ndarray:
         if self._keep:

@@ -28,10 +28,11 @@ from glnn.training.race import Run, Together, race, seeds, side_by_side
 from glnn.training.recorded import recorded_trainer
 from glnn.training.records import StepInfo
 from glnn.training.settings import Settings
-from glnn.training.sizes import Size, choose_size, held_out_fraction
+from glnn.training.sizes import Size, choose_size, held_out_fraction, size_for_chunks
 from glnn.training.trainer import Callback, Trainer
 from glnn.training.validation import Validation, hold_out
 
+RIVAL_WEIGHT = 0.3
 _WARM_UP = 64
 _BITS = 1.0 / np.log(2.0)
 
@@ -53,8 +54,12 @@ class Plan:
     """CPU time of a step beside that of a GLNN of the same size."""
     members: int = 1
     """How many starts are trained to the end, to predict together."""
+    gated: bool = True
+    """Whether each symbol has a matrix of its own."""
     trainer: Callable[..., Trainer] = Trainer
     """What trains one start, called like `Trainer`."""
+    rival: Settings | None = None
+    """Other settings, of batch training, that race against these with a smaller share of the budget."""
 
 
 @dataclass(frozen=True)
@@ -96,22 +101,29 @@ def train(
     """
     data = parts.train
     asked = (plan.units, plan.degree, plan.restarts)
-    size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.budget, plan.cost)
+    if plan.settings.training == "stochastic":
+        size = size_for_chunks(*asked, len(data.alphabet), plan.gated)
+    else:
+        size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.budget, plan.cost)
     size = size._replace(restarts=max(size.restarts, plan.members))
     # Several members train side by side instead, each on one thread.
     threads = plan.settings.threads if plan.members > 1 else 1
     if threads > 1:
         plan = replace(plan, settings=replace(plan.settings, threads=1))
     runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
+    if plan.rival is not None and parts.validation is not None:
+        runs.append(_rival(plan, size, parts))
     training = Training(runs, size, parts, finish)
     display.say(opening(plan.name, *size, plan.budget, parts))
     with compiling(display):
-        _warm_up(runs[0], plan, data)
+        for settings, kind in {(run.settings or plan.settings, run.trainer or plan.trainer): None for run in runs}:
+            _warm_up(runs[0], settings, kind, data)
     if observer is not None:
         observer.begin(training)
 
     def given_to(run: Run) -> tuple[Callable[..., Trainer], tuple[Any, ...]]:
-        return plan.trainer, (run.model, data, run.params, plan.settings, run.validation, run.seed, run.progress)
+        kind, settings = run.trainer or plan.trainer, run.settings or plan.settings
+        return kind, (run.model, data, run.params, settings, run.validation, run.seed, run.progress)
 
     def trainer(run: Run) -> Trainer:
         kind, given = given_to(run)
@@ -152,7 +164,7 @@ def share_of_uniform(training: Training) -> float:
     return best_share(values, len(parts.train.alphabet), least)
 
 
-def _start(plan: Plan, size: Size, parts: Split, seed: int) -> Run:
+def _start(plan: Plan, size: Size, parts: Split, seed: int, settings: Settings | None = None) -> Run:
     generator = np.random.default_rng(seed)
     data = parts.train
     model = plan.build(random_graph(size.units, size.degree, generator), len(data.alphabet))
@@ -161,14 +173,23 @@ def _start(plan: Plan, size: Size, parts: Split, seed: int) -> Run:
     validation = None
     if parts.validation is not None:
         validation = Validation(model, parts.validation, parts.continues, plan.settings.threads)
-    return Run(seed, model, model.initial(predicted, counts, generator), validation)
+    settings = settings or plan.settings
+    initial = model.initial_for_chunks if settings.training == "stochastic" else model.initial
+    return Run(seed, model, initial(predicted, counts, generator), validation)
 
 
-def _warm_up(run: Run, plan: Plan, data: Encoded) -> None:
+def _rival(plan: Plan, size: Size, parts: Split) -> Run:
+    """A network that is trained on all data at once: where noise and short chunks hide what is to be learned."""
+    run = _start(plan, size, parts, seeds(plan.seed, 2)[1], plan.rival)
+    run.settings, run.trainer, run.weight = plan.rival, Trainer, RIVAL_WEIGHT
+    return run
+
+
+def _warm_up(run: Run, settings: Settings, kind: Callable[..., Trainer], data: Encoded) -> None:
     """Two steps on the first few symbols compile everything that training and validating call."""
     few = beginning(data)
-    validation = Validation(run.model, few, threads=plan.settings.threads)
-    trainer = plan.trainer(run.model, few, run.params, replace(plan.settings, batch_size=None), validation)
+    validation = Validation(run.model, few, threads=settings.threads)
+    trainer = kind(run.model, few, run.params, replace(settings, batch_size=None), validation)
     if trainer.run(Budget(steps=2)).reason == "interrupted":
         # There is no model to keep yet.
         raise KeyboardInterrupt

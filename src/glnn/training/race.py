@@ -20,6 +20,7 @@ from glnn.models import Model, Params
 from glnn.training.budget import Budget, charged_alone
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.records import Progress, StepInfo
+from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
@@ -36,6 +37,11 @@ class Run:
     params: Params
     validation: Validation | None
     progress: Progress | None = field(default=None)
+    settings: Settings | None = None
+    trainer: Callable[..., Trainer] | None = None
+    """Another way to train than the other runs have; None for theirs."""
+    weight: float = 1.0
+    """Its share of what each run may spend."""
 
     @property
     def score(self) -> float:
@@ -81,7 +87,7 @@ def race(
     try:
         for k in range(rounds):
             active = [run for run in survivors if not run.finished]
-            share = _share(budget, runs, rounds - k, len(active))
+            share = _share(budget, runs, rounds - k, sum(run.weight for run in active))
             if together is not None and len(active) > 1 and not _spent(budget, runs):
                 if together(active, share, trainer, listener):
                     return _best(runs)
@@ -150,19 +156,19 @@ def _train(run: Run, share: dict[str, float], trainer: Trainer, listener: Listen
 
 def limits_of(run: Run, share: dict[str, float]) -> Budget:
     """Where a run ends that may spend so much more."""
-    limits: dict[str, Any] = {what: run.used(what) + amount for what, amount in share.items()}
+    limits: dict[str, Any] = {what: run.used(what) + run.weight * amount for what, amount in share.items()}
     for what in ("steps", "passes"):
         if what in limits:
-            limits[what] = int(limits[what])
+            limits[what] = max(int(limits[what]), int(run.used(what)) + 1)
     return Budget(**limits)
 
 
-def _share(budget: Budget, runs: Sequence[Run], rounds: int, active: int) -> dict[str, float]:
-    """What each active run may spend in this round, of everything that is limited."""
+def _share(budget: Budget, runs: Sequence[Run], rounds: int, active: float) -> dict[str, float]:
+    """What an active run of weight 1 may spend in this round, of everything that is limited."""
     share = {}
     for what, limit in vars(budget).items():
         if limit is not None:
-            left = (limit - sum(run.used(what) for run in runs)) / (rounds * max(active, 1))
+            left = (limit - sum(run.used(what) for run in runs)) / (rounds * (active or 1.0))
             share[what] = left if what == "seconds" else max(1.0, float(round(left)))
     return share
 

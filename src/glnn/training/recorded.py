@@ -55,7 +55,7 @@ class RecordedTrainer(Trainer):
         if info.step == recorded.step:
             progress.params, progress.generator = recorded.params, recorded.generator
             progress.writing_rate, progress.transition_rate = recorded.writing_rate, recorded.transition_rate
-            progress.coherence = recorded.coherence
+            progress.coherence, progress.memory = recorded.coherence, recorded.memory
             self.generator.bit_generator.state = recorded.generator
             self._forget_passes()
         clock.__init__(info.seconds)  # type: ignore[misc]
@@ -64,7 +64,7 @@ class RecordedTrainer(Trainer):
     def _begin_step(self) -> Forward:
         fresh = self._current is None
         current = super()._begin_step()
-        if fresh and not self._batched and self.progress.history:
+        if fresh and not self._batched and not self._noisy and self.progress.history:
             # The same number from another sum may differ in its last bit, and a step be accepted that was not.
             current = replace(current, log_likelihood=self.progress.history[-1].log_likelihood)
             self._current = current

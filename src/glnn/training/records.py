@@ -72,6 +72,8 @@ class Progress:
     generator: Any = None
     coherence: np.ndarray | None = None
     """By how much each unit's step is shortened, and at last that of the start values; None: not measured."""
+    memory: dict[str, np.ndarray] = field(default_factory=dict)
+    """What stochastic training remembers between its steps."""
     reason: str = ""
     history: list[StepInfo] = field(default_factory=list)
 

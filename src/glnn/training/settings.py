@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
-from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, TransitionMethod, coherent
+from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, Plain, Sums, TransitionMethod, coherent
 from glnn.training.corpus import SequenceWeights
 from glnn.training.engine import DEFAULT_MEMORY, Precision
+
+Kind = Literal["batch", "stochastic"]
+ADAM = TransitionMethod("adam", None, Sums("gradient"), Plain())
+"""The gradient, to be scaled chunk by chunk: for stochastic training only."""
+WINDOW = 300.0
 
 
 @dataclass(frozen=True)
@@ -26,17 +32,28 @@ class Settings:
     threads: int = 1
     memory: int = DEFAULT_MEMORY
     precision: Precision = "float64"
+    training: Kind = "batch"
+    noise: float | Literal["auto"] = 0.0
+    """Standard deviation of the noise on the state; "auto" begins with some and adapts it to how much is learned by
+    heart."""
+    averaging: float = WINDOW
+    """Chunks that the running average of the parameters holds; 1 or less for none. Stochastic training only."""
+    patience_part: float | None = None
+    """Stop after this part of the budget without a better validation score; stochastic training only."""
     coherence: int | None = None
     """Steps between measurements of how far each unit's effects add up over time; None (the paper) is never."""
 
     def __post_init__(self) -> None:
         for name, value, known in (
-            ("metric", self.metric, TRANSITION_METHODS),
+            ("training", self.training, get_args(Kind)),
+            ("metric", self.metric, [*TRANSITION_METHODS, *(["adam"] if self.training == "stochastic" else [])]),
             ("output_metric", self.output_metric, WRITING_METHODS),
             ("precision", self.precision, get_args(Precision)),
         ):
             if value not in known and not isinstance(value, TransitionMethod):
                 raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
+        if self.noise != "auto" and not 0.0 <= self.noise < math.inf:
+            raise ValueError(f"noise is {self.noise}: it must be a number of 0 or more, or 'auto'")
         if not self.damping >= 0:
             raise ValueError(f"damping is {self.damping}: it must be 0 or more")
         if self.batch_size is not None and self.batch_size < 1:
@@ -61,4 +78,6 @@ class Settings:
 
     @property
     def _method(self) -> TransitionMethod:
-        return self.metric if isinstance(self.metric, TransitionMethod) else TRANSITION_METHODS[self.metric]
+        if isinstance(self.metric, TransitionMethod):
+            return self.metric
+        return ADAM if self.metric == "adam" else TRANSITION_METHODS[self.metric]

@@ -20,6 +20,8 @@ FEWEST_STEPS = 120
 STEPS_FOR_A_START = 250
 MOST_STARTS = 6
 UNITS = (24, 64)
+CHUNK_UNITS = (32, 64)
+"""For stochastic training."""
 LEAST_DEGREE = 3
 PARAMETERS_FOR_A_SYMBOL = 0.3
 """Where there were more, fewer edges were better; see experiments/defaults.md."""
@@ -64,6 +66,20 @@ def choose_size(
     if not isinstance(restarts, int):
         restarts = 1 if budget.seconds is None else min(max(1, round(steps / STEPS_FOR_A_START)), MOST_STARTS)
     return Size(units, min(degree, units), restarts)
+
+
+def size_for_chunks(units: int | str, degree: int | str, restarts: int | str, alphabet_size: int, gated: bool) -> Size:
+    """The same for stochastic training, where noise and not size decides how much is learned by heart.
+
+    Where all symbols share a matrix the network is fully connected; gated ones have √(2A) edges from each unit, at
+    least five and at most eight.
+    """
+    if not isinstance(units, int):
+        least, most = CHUNK_UNITS
+        units = min(max(least, round(8.0 * math.sqrt(alphabet_size))), most) if gated else most
+    if not isinstance(degree, int):
+        degree = min(max(5, math.ceil(math.sqrt(2.0 * alphabet_size))), 8) if gated else units
+    return Size(units, min(degree, units), restarts if isinstance(restarts, int) else 1)
 
 
 def _degree(units: int, symbols: int, alphabet_size: int) -> int:

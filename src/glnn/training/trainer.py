@@ -19,6 +19,7 @@ from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.corpus import Corpus, prepare, stretch_length
 from glnn.training.engine import Engine, Forward, Rewritten
 from glnn.training.learning_rate import Acceptance, Outcome, climb
+from glnn.training.noise import Noise
 from glnn.training.parallel import Workers, single_threaded_blas
 from glnn.training.proposals import MetricProposer, Proposer, TransitionProposal, WritingProposal
 from glnn.training.records import Progress, StepInfo, Update, step_info
@@ -49,6 +50,8 @@ class Trainer:
         self.model, self.data, self.settings = model, data, settings or Settings()
         self.validation = validation
         self.generator = np.random.default_rng(random_state)
+        # Of a generator, which may have been drawn from, nothing is known that a resumed run could know again.
+        self.noise_seed = 0 if isinstance(random_state, np.random.Generator) else int(random_state)
         self.workers = Workers(self.settings.threads)
         rate = 1.0 / model.units
         self.progress = progress or Progress(params, rate, rate, best=params)
@@ -59,6 +62,7 @@ class Trainer:
         self._spare: Forward | None = None
         self._rewritten: Rewritten | None = None
         self._batched = self.settings.batch_size is not None and self.settings.batch_size < len(data)
+        self._noisy = self.settings.training == "batch" and self.settings.noise not in (0.0, "auto")
         self._engine = self._engine_for(self._whole)
         self.accept = accept
         method, writing = self.settings.transition_method, WRITING_METHODS[self.settings.output_metric]
@@ -89,15 +93,21 @@ class Trainer:
                     # The arrays of a step that was broken off may be half written.
                     self._forget_passes()
                     break
-                patience = self.settings.patience
-                if info.log_likelihood == -np.inf and not self._batched:
-                    progress.reason = "not finite"
-                elif info.writing_rate == 0.0 and info.transition_rate == 0.0 and not self._batched:
-                    progress.reason = "converged"
-                elif patience is not None and progress.step - progress.best_step >= patience:
-                    progress.reason = "patience"
+                # What a step itself says comes before what a callback says.
+                progress.reason = self._reason_to_end(info) or progress.reason
         progress.seconds = clock.seconds
         return progress
+
+    def _reason_to_end(self, info: StepInfo) -> str:
+        """Why training should not go on after a step; empty where it should."""
+        patience, same = self.settings.patience, not (self._batched or self._noisy)
+        if info.log_likelihood == -np.inf and same:
+            return "not finite"
+        if info.writing_rate == 0.0 and info.transition_rate == 0.0 and same:
+            return "converged"
+        if patience is not None and self.progress.step - self.progress.best_step >= patience:
+            return "patience"
+        return ""
 
     # What overflows is caught and reported in the step's record.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -129,6 +139,11 @@ class Trainer:
                 progress.best = current.params
         return info
 
+    @property
+    def _noise(self) -> Noise:
+        sigma = 0.0 if self.settings.noise == "auto" else self.settings.noise
+        return Noise(float(sigma), self.noise_seed)
+
     def _engine_for(self, corpus: Corpus) -> Engine:
         return Engine(self.model, corpus, self.workers, self.settings.memory, self.settings.precision)
 
@@ -143,7 +158,11 @@ class Trainer:
             corpus = self._prepare(self.data.select(chosen))
             self._engine = self._engine_for(corpus)
             self._forget_passes()
-        if self._current is None:
+        if self._noisy:
+            # A new draw for every step; its trials see the same one.
+            self._engine.noise, self._engine.draw = self._noise, self.progress.step
+            self._current = self._engine.forward(self.progress.params, reuse=self._current)
+        elif self._current is None:
             self._current = self._engine.forward(self.progress.params)
         return self._current
 
@@ -188,8 +207,9 @@ class Trainer:
         """Note the score of a step; whether its parameters are to be kept."""
         if score is None:
             return False
-        # Likelihoods of different batches say nothing about which parameters are better: the last ones are kept.
-        best = score > self.progress.best_score or (self._batched and self.validation is None)
+        # Likelihoods of different batches or draws of noise say nothing about which parameters are better: the last
+        # ones are kept.
+        best = score > self.progress.best_score or ((self._batched or self._noisy) and self.validation is None)
         if best:
             self.progress.best_score, self.progress.best_step = score, step
         return best
@@ -204,7 +224,7 @@ class Trainer:
         if self.progress.step % self.settings.validate_every:
             return None
         state = current.state
-        if self._batched and self.validation.continues:
+        if (self._batched or self._noisy) and self.validation.continues:
             # It continues after the last of all sequences, which need not be in this batch.
             state = Engine(self.model, self._whole, self.workers, 0).forward(current.params).state
         return self.validation.score(current.params, state)

@@ -23,6 +23,11 @@ class Validation:
         self._times = np.flatnonzero(data.mask)
         self._engine = Engine(model, prepare(data, stretch_length(model.units)), Workers(threads), memory=0)
 
+    @property
+    def predicted(self) -> int:
+        """Positions to be predicted."""
+        return len(self._times)
+
     def log_likelihoods(self, params: Params, state: np.ndarray | None = None) -> np.ndarray:
         """log π_t(x_t) at every predicted position; `state` is the network's state after the training data."""
         return self._engine.log_likelihoods(params, state if self.continues else None)

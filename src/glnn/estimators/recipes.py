@@ -1,0 +1,97 @@
+"""Recipes: what "auto" means. "paper" is the paper to the letter; "best" is the best known.
+
+The best known is stochastic training by Adam's rule, with noise on the state that adapts to the validation data,
+averaged parameters and an early end; beside it, with a smaller share of the budget, a network is trained on all data at
+once as in the paper, and the validation data choose (`experiments/learning.md` has the measurements).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
+
+from glnn.estimators.parameters import integer
+from glnn.metrics import TRANSITION_METHODS, TransitionMethod
+from glnn.sequences import InputError
+from glnn.sequences.errors import one_line
+from glnn.training.settings import WINDOW, Settings
+from glnn.training.stochastic import StochasticTrainer
+from glnn.training.trainer import Trainer
+
+RECIPES = ("best", "paper")
+METRICS = ("auto", *TRANSITION_METHODS, "adam")
+PATIENCE = 0.4
+"""The part of the budget without a better score after which stochastic training ends."""
+
+
+class Method(NamedTuple):
+    """How a network is trained: with these settings, by this trainer, and what races against it."""
+
+    settings: Settings
+    trainer: Callable[..., Trainer]
+    rival: Settings | None
+
+
+def patience_of(name: str, value: Any) -> Any:
+    """Whole steps, a part of the budget below 1, None or "auto"."""
+    if value is None or value == "auto":
+        return value
+    if isinstance(value, float) and not isinstance(value, bool) and 0.0 < value < 1.0:
+        return value
+    try:
+        return integer(name, value, 1)
+    except InputError:
+        raise InputError(
+            f"{name} is {one_line(value)}: give a whole number of steps, a part of the budget between 0 and 1, "
+            "None for no patience limit, or 'auto'"
+        ) from None
+
+
+def resolve(values: dict[str, Any], paper_metric: str) -> Method:
+    """Fill in what is left at "auto"; `values` are an estimator's parameters, looked at."""
+    training, metric = _kind(values)
+    stochastic = training == "stochastic"
+    if metric == "adam" and not stochastic:
+        raise InputError('metric is "adam", which steps chunk by chunk: it needs training="stochastic"')
+    if stochastic and values["batch_size"] is not None:
+        raise InputError(
+            f"batch_size is {values['batch_size']}: in stochastic training, chunks are the batches; leave it out"
+        )
+    if not stochastic and values["averaging"] != "auto":
+        raise InputError(f'averaging is {values["averaging"]}, which is for training="stochastic": leave it out')
+    if not stochastic and isinstance(values["patience"], float):
+        raise InputError(f"patience is {values['patience']}: in batch training it is a whole number of steps")
+    if metric == "auto":
+        metric = "adam" if stochastic else paper_metric
+    patience = values["patience"]
+    if patience == "auto":
+        patience = PATIENCE if stochastic else None
+    part = patience if isinstance(patience, float) else None
+    noise = values["noise"] if stochastic or values["noise"] != "auto" else 0.0
+    chosen = {
+        "training": training,
+        "metric": metric,
+        "noise": noise,
+        "averaging": WINDOW if values["averaging"] == "auto" else values["averaging"],
+        "patience": None if part is not None else patience,
+        "patience_part": part,
+    }
+    known = {one.name for one in fields(Settings)}
+    settings = Settings(**{name: value for name, value in {**values, **chosen}.items() if name in known})
+    rival = None
+    if stochastic and values["training"] == "auto" and values["restarts"] == "auto" and values["trainer"] is None:
+        rival = replace(settings, training="batch", metric=paper_metric, noise=0.0, patience=None, patience_part=None)
+    return Method(settings, StochasticTrainer if stochastic else Trainer, rival)
+
+
+def _kind(values: dict[str, Any]) -> tuple[str, str | TransitionMethod]:
+    """Batch or stochastic: as asked for; else by the recipe, unless something is set that only one of them has."""
+    training, metric = values["training"], values["metric"]
+    if training == "auto":
+        of_the_paper = isinstance(metric, TransitionMethod) or metric in TRANSITION_METHODS
+        batch = of_the_paper or values["batch_size"] is not None or isinstance(values["patience"], int)
+        training = "batch" if values["recipe"] == "paper" or batch else "stochastic"
+        if metric == "adam":
+            training = "stochastic"
+    return training, metric

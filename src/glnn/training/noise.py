@@ -1,0 +1,65 @@
+"""Noise on the state while training:  V_j^{t+1} += σ z, with z fresh for every draw, position and unit.
+
+A draw is a function of its number, of the position and of the unit: counters go through a hash, so nothing has to be
+remembered. A step and its trials see the same noise, and so do activities that are computed again, any number of
+threads, and a resumed run. z is the sum of the four bytes of a hash, with mean 0 and variance 1: close to normal, and
+a tenth of the cost of a normal number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glnn.models.base import NO_NOISE
+from glnn.numeric.kernel import kernel
+
+# The sum of four uniform bytes has mean 510 and variance 4 (256² − 1) / 12.
+_MEAN = 510.0
+_SCALE = 1.0 / float(np.sqrt((256.0**2 - 1.0) / 3.0))
+_WORD = (1 << 32) - 1
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise of a training with the given seed; `sigma` is its standard deviation, 0 for none."""
+
+    sigma: float
+    seed: int = 0
+
+    def rows(self, draw: int, begin: int, count: int, units: int, out: np.ndarray | None = None) -> np.ndarray:
+        """The noise of draw number `draw` at positions begin ≤ t < begin + count, (count, units) in float32."""
+        if self.sigma == 0.0:
+            return NO_NOISE
+        if out is None:
+            out = np.empty((count, units), np.float32)
+        fill(_key(self.seed, draw), begin, np.float32(self.sigma * _SCALE), out)
+        return out
+
+
+def _key(seed: int, draw: int) -> int:
+    """One word of the seed and the number of the draw; neighbouring draws have unlike words."""
+    return int(np.random.SeedSequence([seed, draw]).generate_state(1)[0])
+
+
+@kernel()
+def fill(key: int, begin: int, scale: float, out: np.ndarray) -> None:
+    """out[t, j] = scale · (sum of the bytes of hash(key, begin + t, j) − 510)."""
+    n, N = out.shape
+    for t in range(n):
+        # One word for the row, by the same hash: columns then only count on.
+        row = np.uint32((begin + t) & 0xFFFFFFFF) * np.uint32(0x9E3779B1) ^ np.uint32(key)
+        row = (row ^ (row >> np.uint32(16))) * np.uint32(0x21F0AAAD)
+        row = (row ^ (row >> np.uint32(15))) * np.uint32(0x735A2D97)
+        row ^= row >> np.uint32(15)
+        z = out[t]
+        for j in range(N):
+            h = np.uint32(row + np.uint32(j) * np.uint32(0x85EBCA6B))
+            h = np.uint32((h ^ (h >> np.uint32(16))) * np.uint32(0x21F0AAAD))
+            h = np.uint32((h ^ (h >> np.uint32(15))) * np.uint32(0x735A2D97))
+            h = np.uint32(h ^ (h >> np.uint32(15)))
+            # Bytes in pairs: 16 bits hold the sum of two.
+            pairs = np.uint32((h & np.uint32(0x00FF00FF)) + ((h >> np.uint32(8)) & np.uint32(0x00FF00FF)))
+            total = np.uint32((pairs & np.uint32(0xFFFF)) + (pairs >> np.uint32(16)))
+            z[j] = scale * (np.float32(total) - np.float32(_MEAN))

@@ -1,0 +1,169 @@
+"""One pass over a chunk of every stream, forth and back: its likelihood and all sums over time that a step needs.
+
+Two ways give the same sums. The general one runs any model, stream after stream, and adds up whatever a metric wants.
+Where a model has a matrix that all symbols share (RNN, LSTM), the streams can run side by side, a matrix product a
+time step, in single precision: several times as fast, for the gradient only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from glnn.metrics import Layout, Statistics, TransitionMethod
+from glnn.models import Evidence, Flow, Model, Params
+from glnn.models.base import NO_NOISE
+from glnn.models.side_by_side import SideBySide
+from glnn.output import softmax
+from glnn.training.engine import NotFinite
+from glnn.training.noise import Noise
+from glnn.training.settings import ADAM
+from glnn.training.streams import Chunk
+
+
+class Found(NamedTuple):
+    """What a pass over a chunk found; where it failed, the sums are not to be used."""
+
+    log_likelihood: float
+    predicted: float
+    """The weights of all predicted positions together."""
+    writing: softmax.WritingStatistics
+    transition: Statistics
+    failure: NotFinite | None = None
+
+
+class Pass(Protocol):
+    """A way to run over chunks; it keeps the state of every stream."""
+
+    state: np.ndarray
+
+    def __call__(self, params: Params, chunk: Chunk, noise: Noise, draw: int) -> Found:
+        """Run over the next chunk, from the states on that the last one left."""
+        ...
+
+
+def pass_for(model: Model, method: TransitionMethod, streams: int, params: Params) -> Pass:
+    """The faster way, where there is one and no more than the gradient is wanted."""
+    beside = model.side_by_side() if method is ADAM else None
+    if beside is not None:
+        return BesidePass(model, beside, streams, params)
+    return GeneralPass(model, method, streams, params)
+
+
+class GeneralPass:
+    """Any model, any method: stream after stream, in double precision."""
+
+    def __init__(self, model: Model, method: TransitionMethod, streams: int, params: Params) -> None:
+        self._model, self._method = model, method
+        signals = model.signals
+        self._layout = Layout(signals.ptr, signals.rows, model.alphabet_size, signals.symbols == "gate")
+        self.state = np.tile(model.begin(params.V0), (streams, 1))
+
+    def __call__(self, params: Params, chunk: Chunk, noise: Noise, draw: int) -> Found:
+        """Run over the next chunk, from the states on that the last one left."""
+        model, method = self._model, self._method
+        K, L = chunk.x.shape
+        n, units, starts = K * L, model.inner_units, model.state_size
+        weights = model.weights(params.theta)
+        trace = np.empty((n, model.trace_width))
+        drawn = noise.rows(draw, 0, n, model.units)
+        for k in range(K):
+            rows = slice(k * L, (k + 1) * L)
+            own = drawn[rows] if drawn.size else NO_NOISE
+            model.forward(weights, params.V0, chunk.x[k], chunk.first[k], self.state[k], trace[rows], own)
+        output = _Output(chunk.x.ravel(), chunk.mask.ravel(), None if chunk.weight is None else chunk.weight.ravel())
+        recursion = method.modulus is not None and method.modulus.recursion
+        a = output.rows(model.activities(trace))
+        error = np.empty(a.shape)
+        variance = np.empty(a.shape if recursion else (0, 0))
+        if method is ADAM:
+            writing, total = softmax.gradient_terms(a, output.y, output.weight, params.w, error)
+        else:
+            writing, total = softmax.writing_statistics(a, output.y, output.weight, params.w)
+            softmax.source_terms(a, output.y, output.weight, params.w, error, variance if recursion else None)
+        accumulator = method.statistic.accumulator(self._layout)
+        if not np.isfinite(total):
+            sums = replace(accumulator.result(), start_gradient=np.zeros(starts), start_modulus=np.zeros(starts))
+            return Found(-np.inf, output.predicted, writing, sums, _born(model.activities(trace)))
+        B, m = np.empty((n, units)), np.empty((n, units) if method.modulus is not None else (0, 0))
+        start_gradient, start_modulus = np.zeros(starts), np.zeros(starts)
+        cuts = np.searchsorted(output.places, np.arange(K + 1) * L)
+        for k in range(K):
+            rows, part = slice(k * L, (k + 1) * L), slice(cuts[k], cuts[k + 1])
+            begun = int(chunk.first[k].sum())
+            B_start, m_start = np.zeros((begun, starts)), np.zeros((begun, starts))
+            places = output.places[part] - np.int32(k * L)
+            given = Evidence(chunk.x[k], chunk.first[k], places, error[part], variance[part])
+            if recursion:
+                of_B, of_m = Flow(np.zeros(starts), B[rows], B_start), Flow(np.zeros(starts), m[rows], m_start)
+                model.backward_with_modulus(weights, trace[rows], given, of_B, of_m)
+            else:
+                model.backward(weights, trace[rows], given, np.zeros(starts), B[rows], B_start)
+            if method.modulus is not None:
+                own_weight = None if chunk.weight is None else chunk.weight[k]
+                method.modulus.fill(B[rows], own_weight, m[rows])
+                method.modulus.fill(B_start, None if own_weight is None else own_weight[chunk.first[k]], m_start)
+                start_modulus += m_start.sum(axis=0)
+            start_gradient += B_start.sum(axis=0)
+        x = chunk.x.ravel()
+        order = np.argsort(x, kind="stable").astype(np.int32)
+        groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=model.alphabet_size))])
+        for job in accumulator.jobs(model.incoming(trace), B, m if method.modulus is not None else None, order, groups):
+            job()
+        sums = replace(accumulator.result(), start_gradient=start_gradient, start_modulus=start_modulus)
+        return Found(total, output.predicted, writing, sums)
+
+
+class BesidePass:
+    """All streams side by side, in single precision: the gradient only."""
+
+    def __init__(self, model: Model, beside: SideBySide, streams: int, params: Params) -> None:
+        self._model, self._beside = model, beside
+        self.state = np.tile(model.begin(params.V0).astype(np.float32), (streams, 1))
+
+    def __call__(self, params: Params, chunk: Chunk, noise: Noise, draw: int) -> Found:
+        """Run over the next chunk, from the states on that the last one left."""
+        x, first, mask = (np.ascontiguousarray(part.T) for part in (chunk.x, chunk.first, chunk.mask))
+        drawn = noise.rows(draw, 0, x.size, self._model.units)
+        if drawn.size:
+            # The same noise as in the general pass, whose rows stand stream after stream.
+            drawn = drawn.reshape(*chunk.x.shape, -1).transpose(1, 0, 2).reshape(x.size, -1)
+        activities = self._beside.forward(params, x, first, self.state, drawn)
+        weight = None if chunk.weight is None else chunk.weight.T.ravel()
+        output = _Output(x.ravel(), mask.ravel(), weight)
+        a = output.rows(activities)
+        error = np.empty(a.shape, np.float32)
+        writing, total = softmax.gradient_terms(a, output.y, output.weight, params.w, error)
+        starts = np.zeros(self._model.state_size)
+        if not np.isfinite(total):
+            nothing = Statistics(np.zeros_like(params.theta), start_gradient=starts, start_modulus=starts)
+            return Found(-np.inf, output.predicted, writing, nothing, _born(activities))
+        if len(output.places) != x.size:
+            sparse, error = error, np.zeros(activities.shape, np.float32)
+            error[output.places] = sparse
+        gradient, start = self._beside.backward(params, x, first, error)
+        return Found(total, output.predicted, writing, Statistics(gradient, start_gradient=start, start_modulus=starts))
+
+
+class _Output:
+    """Which rows are to be predicted, and what stands there."""
+
+    def __init__(self, x: np.ndarray, mask: np.ndarray, weight: np.ndarray | None) -> None:
+        self._all = bool(mask.all())
+        self.places = np.flatnonzero(mask).astype(np.int32)
+        self.y = x if self._all else x[self.places]
+        self.weight = np.ones(len(self.y)) if weight is None else weight[self.places]
+        self.predicted = float(self.weight.sum())
+
+    def rows(self, activities: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(activities if self._all else activities[self.places])
+
+
+def _born(activities: np.ndarray) -> NotFinite:
+    """Where an activity, or with finite activities the output, was first not finite; times count within the chunk."""
+    bad = np.argwhere(~np.isfinite(activities))
+    if len(bad):
+        return NotFinite("the activity", int(bad[0, 1]), int(bad[0, 0]))
+    return NotFinite("the output", None, 0)

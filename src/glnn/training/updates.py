@@ -1,0 +1,153 @@
+"""How a chunk's sums become a step of the parameters: by Adam's rule, or by a metric that runs along.
+
+Adam: m ← m + (1 − β₁)(g − m), v ← v + (1 − β₂)(g² − v), step η m / √v. No number moves by more than about η, whatever
+a chunk that few symbols feed may say: that is why nothing breaks. Its scale is the paper's RMS rescaling, seen over
+chunks. Running metric: M ← M + γ (M_chunk − M), step η M⁻¹ G, with its length in its own metric bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Protocol
+
+import numpy as np
+
+from glnn.metrics import Layout, Scales, Statistics, TransitionMethod, WritingDirection, hessian_damping
+from glnn.models import Params
+from glnn.training.passes import Found
+
+ADAM_RATE = 0.01
+_MOMENTUM, _SQUARES = 0.9, 0.99
+_TINY = 1e-8
+_LONGEST_GRADIENT = 1.0
+_OCCURRENCES = 8.0
+"""A symbol that a chunk meets so often moves half by its own gradient; a rarer one by that of all symbols too."""
+
+_FOLLOW = 0.02
+_LONGEST = {"transition": 1e-5, "writing": 1e-3}
+"""Bounds on η² Gᵀ M⁻¹ G, in nats a symbol."""
+
+Arrays = dict[str, np.ndarray]
+
+
+class Update(Protocol):
+    """A rule that steps by what chunks say; what it remembers is plain arrays, so that a run can be resumed."""
+
+    memory: Arrays
+
+    def __call__(self, params: Params, found: Found, rate: float) -> Params:
+        """The parameters after a chunk; `rate` is 1 at the most and falls to 0."""
+        ...
+
+
+class Adam:
+    """Adam's rule; in gated networks, what a unit learns from all symbols together is a step of its own.
+
+    The matrices of rare symbols follow the others, and go their own way as far as they occur.
+    """
+
+    def __init__(self, params: Params, layout: Layout, own: np.ndarray, memory: Mapping[str, np.ndarray] | None = None):
+        self._layout, self._own = layout, own
+        self.memory: Arrays = {"steps": np.zeros(1)}
+        for name, part in self._parts(params.w, params.theta, params.V0).items():
+            self.memory[f"mean.{name}"] = np.zeros(part.shape)
+            self.memory[f"square.{name}"] = np.zeros(part.shape)
+        self.memory.update({name: np.array(part) for name, part in (memory or {}).items()})
+
+    def __call__(self, params: Params, found: Found, rate: float) -> Params:
+        """One step."""
+        n = max(found.predicted, 1.0)
+        sums = found.transition
+        gradients = self._parts(found.writing.gradient / n, sums.gradient / n, sums.start_gradient / n)
+        length = np.sqrt(sum(float((gradients[name] ** 2).sum()) for name in ("w", "theta", "V0")))
+        shorter = min(1.0, _LONGEST_GRADIENT / max(length, _TINY))
+        self.memory["steps"] = self.memory["steps"] + 1.0
+        k = self.memory["steps"][0]
+        scale, root = ADAM_RATE * rate / (1.0 - _MOMENTUM**k), 1.0 - _SQUARES**k
+        steps = {}
+        for name, gradient in gradients.items():
+            gradient = gradient * shorter
+            mean, square = self.memory[f"mean.{name}"], self.memory[f"square.{name}"]
+            mean += (1.0 - _MOMENTUM) * (gradient - mean)
+            square += (1.0 - _SQUARES) * (gradient * gradient - square)
+            steps[name] = scale * mean / (np.sqrt(square / root) + _TINY)
+        of_theta = steps["theta"]
+        if "shared" in steps:
+            own = self._own[:, None]
+            by_symbol = own * of_theta.reshape(self._layout.symbols, -1)
+            of_theta = (by_symbol + np.maximum(1.0 - 2.0 * own, 0.0) * steps["shared"]).ravel()
+        return Params(params.w + steps["w"], params.theta + of_theta, params.V0 + steps["V0"])
+
+    def _parts(self, w: np.ndarray, theta: np.ndarray, V0: np.ndarray) -> Arrays:
+        parts = {"w": w, "theta": theta, "V0": V0}
+        if self._layout.gated:
+            parts["shared"] = theta.reshape(self._layout.symbols, -1).sum(axis=0)
+        return parts
+
+
+def own_share(counts: np.ndarray, positions: int) -> np.ndarray:
+    """How far each symbol's matrix moves by its own gradient: n/(n + 8) for n occurrences a chunk."""
+    occurrences = positions * counts / max(counts.sum(), 1.0)
+    return occurrences / (occurrences + _OCCURRENCES)
+
+
+class RunningMetric:
+    """Any metric of the paper: sums per position run along, and a chunk's gradient is measured by them.
+
+    Seen as sums over the window that they run over, about n/γ positions, so that damping means what it always does.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        method: TransitionMethod,
+        writing: WritingDirection,
+        scales: Scales,
+        counts: np.ndarray,
+        memory: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        self._layout, self._method, self._writing, self._scales = layout, method, writing, scales
+        self._counts = counts
+        self.memory: Arrays = {name: np.array(part) for name, part in (memory or {"steps": np.zeros(1)}).items()}
+
+    def __call__(self, params: Params, found: Found, rate: float) -> Params:
+        """One step."""
+        n = max(found.predicted, 1.0)
+        k = self.memory["steps"] = self.memory["steps"] + 1.0
+        follow = max(_FOLLOW, 1.0 / k[0])
+        transition, writing = found.transition * (1.0 / n), found.writing * (1.0 / n)
+        for kind, sums in (("transition", _named(transition)), ("writing", writing._asdict())):
+            for name, part in sums.items():
+                key = f"{kind}.{name}"
+                before = self.memory.get(key)
+                self.memory[key] = part.copy() if before is None else before + follow * (part - before)
+        window = n / follow
+        running = {name: window * part for name, part in self._of("transition").items()}
+        fresh = {"gradient": window * transition.gradient, "start_gradient": window * transition.start_gradient}
+        scales = self._scales._replace(length=max(1, round(window)))
+        found_step = self._method.direction(Statistics(**{**running, **fresh}), self._layout, scales).finite()
+        squares = float(transition.gradient @ found_step.step + transition.start_gradient @ found_step.start)
+        reach = rate * min(1.0 / params.V0.size, _bounded(_LONGEST["transition"], squares))
+        h = self._of("writing")
+        damping = hessian_damping(self._counts)
+        of_w = self._writing(window * writing.gradient, window * h["diagonal"], window * h["cross"], damping)
+        of_w = np.where(np.isfinite(of_w), of_w, 0.0)
+        reach_w = rate * min(1.0, _bounded(_LONGEST["writing"], float((writing.gradient * of_w).sum())))
+        return Params(
+            params.w + reach_w * of_w, params.theta + reach * found_step.step, params.V0 + reach * found_step.start
+        )
+
+    def _of(self, kind: str) -> Arrays:
+        start = len(kind) + 1
+        return {name[start:]: part for name, part in self.memory.items() if name.startswith(f"{kind}.")}
+
+
+def _named(statistics: Statistics) -> Arrays:
+    parts = {field.name: getattr(statistics, field.name) for field in fields(statistics)}
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def _bounded(longest: float, square: float) -> float:
+    """The rate at which a step of the given squared length is as long as it may be."""
+    return float(np.sqrt(longest / square)) if square > 0.0 else 1.0

@@ -1,0 +1,174 @@
+"""Stochastic training: it learns, repeats itself to the bit, is resumed to the bit, and comes back when it breaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glnn.models import Params
+from glnn.storage.checkpoint import read_checkpoint, write_checkpoint
+from glnn.training import stochastic as module
+from glnn.training.averaging import average
+from glnn.training.budget import Budget
+from glnn.training.recorded import recorded_trainer
+from glnn.training.records import Progress
+from glnn.training.settings import Settings
+from glnn.training.stochastic import StochasticTrainer
+from glnn.training.validation import Validation
+from tests.training.problems import Problem, problem
+
+NAMES = ["glnn", "gnn", "rnn", "lstm"]
+STEPS = 6
+
+
+def case(name: str = "glnn", lengths: tuple[int, ...] = (400, 3, 250, 60)) -> Problem:
+    given = problem(name, units=6, degree=3, symbols=4, lengths=lengths, masked=True, seed=2, noise=0.1)
+    # Something to learn: each symbol follows from the one before it.
+    given.data.codes[:] = np.arange(given.data.codes.size) * 3 % 4
+    return given
+
+
+def settings(**changes: Any) -> Settings:
+    return Settings(**{"training": "stochastic", "metric": "adam", "noise": 0.1, **changes})
+
+
+def trainer(given: Problem, chosen: Settings, recorded: Progress | None = None, validated: bool = True) -> Any:
+    validation = Validation(given.model, given.data.select([2, 3])) if validated else None
+    kind = recorded_trainer(StochasticTrainer)
+    return kind(given.model, given.data, given.params, chosen, validation, 5, None, recorded=recorded)
+
+
+def assert_same(one: Progress, other: Progress) -> None:
+    for which in ("params", "best"):
+        for part in ("w", "theta", "V0"):
+            np.testing.assert_array_equal(getattr(getattr(one, which), part), getattr(getattr(other, which), part))
+    assert (one.best_score, one.best_step, one.step, one.passes) == (
+        other.best_score,
+        other.best_step,
+        other.step,
+        other.passes,
+    )
+    assert [info.log_likelihood for info in one.history] == [info.log_likelihood for info in other.history]
+    assert one.memory.keys() == other.memory.keys()
+    for name, part in one.memory.items():
+        np.testing.assert_array_equal(part, other.memory[name])
+
+
+@pytest.mark.parametrize("metric", ["adam", "rbpm", "qdruop", "rms", "fb"])
+@pytest.mark.parametrize("name", NAMES)
+def test_it_learns(name: str, metric: str) -> None:
+    progress = trainer(case(name), settings(metric=metric)).run(Budget(steps=60))
+    first, last = progress.history[0], progress.history[-1]
+    assert last.log_likelihood > (0.9 if metric == "fb" else 0.75) * first.log_likelihood
+    assert progress.best_score > first.validation and progress.reason == "budget"
+    assert last.transition_rate < 0.1 * max(info.transition_rate for info in progress.history)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("chosen", "validated"),
+    [(settings(noise="auto"), True), (settings(metric="qdrbpm", sequence_weights="equal"), False)],
+    ids=["adam", "metric"],
+)
+def test_a_resumed_training_has_the_same_bits(name: str, chosen: Settings, validated: bool, tmp_path: Path) -> None:
+    given = case(name)
+    whole = trainer(given, chosen, validated=validated).run(Budget(steps=STEPS))
+    for k in (1, 4):
+        before = trainer(given, chosen, validated=validated)
+        before.run(Budget(steps=STEPS), (lambda info, source, k=k: info.step == k,))
+        write_checkpoint(tmp_path, [before.progress], {})
+        found = read_checkpoint(tmp_path).runs[0]
+        assert_same(trainer(given, chosen, found, validated).run(Budget(steps=STEPS)), whole)
+
+
+def test_an_interrupted_round_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = case()
+    whole = trainer(given, settings()).run(Budget(steps=STEPS))
+    again = trainer(given, settings())
+    budget = Budget(steps=STEPS)
+
+    def broken(self: Any, *arguments: Any) -> Params:
+        raise KeyboardInterrupt
+
+    again.run(budget, (lambda info, source: info.step == 3,))
+    monkeypatch.setattr(StochasticTrainer, "_moved", broken)
+    assert again.run(budget).reason == "interrupted" and again.progress.step == 3
+    monkeypatch.undo()
+    # The rates of a new call of `run` begin anew: the round is done again within the budget it was begun in.
+    resumed = trainer(given, settings(), again.progress)
+    assert_same(resumed.run(budget), whole)
+
+
+@pytest.mark.parametrize("kind", ["jump", "not finite"])
+def test_it_comes_back(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that ruins everything costs a round: training says so, halves its rate and is as good as ever."""
+    given = case()
+    usual, calls = StochasticTrainer._moved, []
+
+    def planted(self: Any, *arguments: Any) -> Params:
+        moved = usual(self, *arguments)
+        calls.append(1)
+        if len(calls) != 40:
+            return moved
+        return moved.replace(w=planted_in(moved.w))
+
+    def planted_in(w: np.ndarray) -> np.ndarray:
+        out = w.copy()
+        out[1:, 0] += 30.0 if kind == "jump" else np.nan
+        return out
+
+    monkeypatch.setattr(StochasticTrainer, "_moved", planted)
+    progress = trainer(given, settings()).run(Budget(steps=60))
+    notes = [note for info in progress.history for note in info.notes if "back to" in note]
+    assert len(notes) == 1 and notes[0].endswith("rate times 0.5")
+    assert ("rose from" if kind == "jump" else "not finite") in notes[0]
+    lowest = max(info.log_likelihood for info in progress.history[:20])
+    assert progress.history[-1].log_likelihood > lowest
+    assert all(np.isfinite(part).all() for part in vars(progress.params).values())
+
+
+def test_threads_change_nothing() -> None:
+    one, two = (trainer(case("lstm"), settings(threads=n)).run(Budget(steps=3)) for n in (1, 2))
+    assert_same(one, two)
+
+
+def test_noise_adapts_to_what_is_learned_by_heart() -> None:
+    given = case("glnn", (800, 3, 90, 90))
+    generator = np.random.default_rng(0)
+    data = given.data
+    held_out = data.select([2, 3])
+
+    def last_noise(validation: Any) -> str:
+        made = StochasticTrainer(given.model, data, given.params, settings(noise="auto"), validation, 5)
+        return made.run(Budget(steps=80)).history[-1].notes[-1]
+
+    held_out.codes[:] = generator.integers(0, 4, held_out.codes.size)
+    assert last_noise(Validation(given.model, held_out)) == f"noise {module._MOST_NOISE:.3g}"
+    assert last_noise(None) == f"noise {module.FIRST_NOISE:.3g}"
+
+
+def test_patience_ends_what_gets_no_better() -> None:
+    given = case("glnn", (400, 3, 60, 60))
+    held_out = given.data.select([2, 3])
+    held_out.codes[:] = np.random.default_rng(0).integers(0, 4, held_out.codes.size)
+    made = StochasticTrainer(
+        given.model, given.data, given.params, settings(patience_part=0.2), Validation(given.model, held_out), 5
+    )
+    progress = made.run(Budget(steps=100))
+    assert progress.reason == "patience"
+    assert 20 <= progress.step - progress.best_step <= 28
+
+
+def test_the_average() -> None:
+    def number(value: float) -> Params:
+        return Params(*(np.full(2, value) for _ in range(3)))
+
+    mean = number(100.0)
+    for k in range(200):
+        mean = average(mean, number(1.0 if k < 150 else 2.0), k, 25.0)
+    assert 1.9 < mean.w[0] < 1.96 and (mean.theta == mean.w).all() and (mean.w == mean.V0).all()
+    assert average(number(5.0), number(1.0), 1000, 0.0).w[0] == 1.0
+    assert average(number(5.0), number(1.0), 0, 50.0).w[0] == 1.0
