@@ -116,8 +116,9 @@ def train(
     training = Training(runs, size, parts, finish)
     display.say(opening(plan.name, *size, plan.budget, parts))
     with compiling(display):
-        for settings, kind in {(run.settings or plan.settings, run.trainer or plan.trainer): None for run in runs}:
-            _warm_up(runs[0], settings, kind, data)
+        _warm_up(runs[0], plan.settings, plan.trainer, data)
+        if runs[-1].settings is not None:
+            _warm_up(runs[-1], runs[-1].settings, Trainer, data)
     if observer is not None:
         observer.begin(training)
 
