@@ -44,7 +44,7 @@ def _key(seed: int, draw: int) -> int:
 
 
 @kernel()
-def fill(key: int, begin: int, scale: float, out: np.ndarray) -> None:
+def fill(key: int, begin: int, scale: np.float32, out: np.ndarray) -> None:
     """out[t, j] = scale · (sum of the bytes of hash(key, begin + t, j) − 510)."""
     n, N = out.shape
     for t in range(n):

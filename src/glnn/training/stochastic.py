@@ -105,7 +105,8 @@ class StochasticTrainer(Trainer):
     def step(self, clock: Clock | None = None) -> StepInfo:
         """A round of chunks; `progress` changes only when it is done."""
         clock = clock or Clock(self.progress.seconds)
-        before, params, notes = self.progress.params, self.progress.params, []
+        before, params = self.progress.params, self.progress.params
+        notes: list[str] = []
         noise = Noise(self._sigma, self.noise_seed)
         total, predicted, rate, done = 0.0, 0.0, 0.0, 0
         for k in range(self._rounds):
@@ -243,9 +244,8 @@ class StochasticTrainer(Trainer):
         for name, params in (("average", self._average), ("safe", self._safe)):
             memory.update({f"{name}.{part}": getattr(params, part) for part in _PARTS})
         memory["places"], memory["state"] = self._streams.places, self._pass.state.copy()
-        numbers = (self._chunks, self._lowest, self._scale, self._look, self._best_at, self._sigma)
-        numbers = (*numbers, self._loss, *self._losses)
-        memory["numbers"] = np.array(numbers, float)
+        state = (self._chunks, self._lowest, self._scale, self._look, self._best_at, self._sigma, self._loss)
+        memory["numbers"] = np.array([*state, *self._losses], float)
         return memory
 
     def _spent(self, seconds: float, steps: int, passes: int) -> bool:
