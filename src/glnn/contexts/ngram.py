@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from glnn.contexts.hash_table import EMPTY, enter
 from glnn.contexts.history import SYMBOLS, push
 from glnn.contexts.ngram_coding import NGramSteps
 from glnn.sequences import Alphabet, Encoded, InputError
+
+if TYPE_CHECKING:
+    from glnn.contexts.ngram_learner import NGramLearner
 
 CHUNK = 1 << 16
 LONGEST_ORDER = 12
@@ -107,7 +110,14 @@ class NGramModel:
 
     def begin(self) -> NGramState:
         """The state at the start of a sequence."""
-        return NGramState(self, self.counts, self.padding(), at_start=True)
+        reader = NGramReader(self, self.counts, self.padding())
+        return NGramState(reader, at_start=True, learn=self.learning == "online")
+
+    def learner(self) -> NGramLearner:
+        """A copy that goes on learning."""
+        from glnn.contexts.ngram_learner import NGramLearner
+
+        return NGramLearner(self)
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> NGramSteps | None:
         """Compiled loops for the coder, where no share can be mixed in."""
@@ -188,9 +198,9 @@ class NGramReader:
 class NGramState:
     """Where an n-gram model stands inside a sequence. Counts are shared until one state has to learn."""
 
-    def __init__(self, model: NGramModel, counts: Counts, context: np.ndarray, at_start: bool) -> None:
-        self._reader = NGramReader(model, counts, context)
-        self._owner, self._at_start = False, at_start
+    def __init__(self, reader: NGramReader, at_start: bool, learn: bool, owner: bool = False) -> None:
+        self._reader, self._at_start = reader, at_start
+        self._learn, self._owner = learn, owner
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
@@ -200,15 +210,14 @@ class NGramState:
 
     def advance(self, code: int) -> None:
         """Read the next symbol; when learning online, this state's own counts learn it."""
-        learn = self._reader.model.learning == "online"
-        if learn and not self._owner:
+        if self._learn and not self._owner:
             self._reader.counts, self._owner = self._reader.counts.copy(), True
-        self._reader.read(np.array([code], np.int32), np.array([self._at_start]), learn)
+        self._reader.read(np.array([code], np.int32), np.array([self._at_start]), self._learn)
         self._at_start = False
 
     def place(self) -> dict[str, np.ndarray]:
         """The symbols before; what it learned on the way belongs to its counts."""
-        return {"context": self._reader.context.copy()}
+        return {"context": self._reader.context.copy(), "at_start": np.array([self._at_start])}
 
     def move(self, place: dict[str, np.ndarray]) -> None:
         """Stand where another stood."""
@@ -218,12 +227,14 @@ class NGramState:
         if not ((found >= 0) & (found <= len(self._reader.model.alphabet))).all():
             raise InputError("the place of a stream holds symbols outside the alphabet: take that of the same model")
         own[:] = found
-        self._at_start = False
+        self._at_start = bool(place.get("at_start", np.zeros(1))[0])
 
     def copy(self) -> NGramState:
         """An independent state at the same place."""
         self._owner = False
-        return NGramState(self._reader.model, self._reader.counts, self._reader.context.copy(), self._at_start)
+        reader = self._reader
+        copied = NGramReader(reader.model, reader.counts, reader.context.copy())
+        return NGramState(copied, self._at_start, self._learn)
 
 
 def fit_ngram(data: Encoded, order: int) -> NGramModel:

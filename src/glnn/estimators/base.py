@@ -185,6 +185,10 @@ class SequenceModel(Compressing, Conventions):
         self.escape_probability_ = escape
         self.predictor_ = predictor if escape is None else WithEscape(predictor, self.alphabet_, escape)
 
+    def _take(self, predictor: Predictor) -> None:
+        """Be what a learner of `predictor_` has become."""
+        self.predictor_ = predictor
+
     def _without_escape(self) -> Any:
         """The predictor that `_predict_with` was given."""
         return self.predictor_.inner if isinstance(self.predictor_, WithEscape) else self.predictor_

@@ -180,7 +180,14 @@ class Mixture(SequenceModel):
         for which, network in enumerate(self.networks_):
             arrays[f"network{which}"] = np.frombuffer(_file_of(network), np.uint8)
         record = {name: getattr(self, name) for name in _RECORD}
-        return arrays, {**record, "cut": recipe.cut, "stationary": recipe.stationary}
+        return arrays, {**record, "cut": recipe.cut, "stationary": recipe.stationary, "planned": recipe.planned}
+
+    def _take(self, predictor: Any) -> None:
+        super()._take(predictor)
+        contexts: MixturePredictor = self._without_escape()
+        codes, starts, *_ = contexts.identity
+        self.recipe_ = self.recipe_.read_on(codes, starts)
+        self.n_parameters_ = int(contexts.contexts.memory.filled[1:3].sum())
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
         for name in _RECORD:
@@ -188,7 +195,7 @@ class Mixture(SequenceModel):
         choice("learning_", self.learning_, ("online", "frozen"))
         size = len(Reader(self.alphabet_).known)
         cut, stationary = fitted["cut"], bool(fitted["stationary"])
-        recipe = Recipe(_codes(arrays["codes"], size), arrays["starts"], cut, stationary)
+        recipe = Recipe(_codes(arrays["codes"], size), arrays["starts"], cut, stationary, fitted.get("planned"))
         _check_starts(recipe)
         networks: list[Network] = []
         while f"network{len(networks)}" in arrays:
@@ -252,5 +259,7 @@ def _check_starts(recipe: Recipe) -> None:
     fine = starts.dtype.kind == "i" and starts.ndim == 1 and starts.size >= 2 and starts[0] == 0
     if not fine or starts[-1] != recipe.codes.size or (np.diff(starts) <= 0).any():
         raise ModelFileError("the sequences read do not fit the symbols read")
+    if recipe.planned is not None and (type(recipe.planned) is not int or not 0 < recipe.planned <= recipe.codes.size):
+        raise ModelFileError(f"the plan is made from {recipe.planned!r} of {recipe.codes.size} symbols")
     if type(recipe.cut) is not int or not 0 <= recipe.cut <= recipe.codes.size:
         raise ModelFileError(f"the members begin at {recipe.cut!r} of {recipe.codes.size} symbols")

@@ -38,13 +38,15 @@ class Recipe:
     cut: int
     """From here on the members have a say."""
     stationary: bool
+    planned: int | None = None
+    """So many symbols were there when it was fitted, and the plan is made from them; others were read on. None: all."""
 
     def read(
         self, alphabet: Alphabet, members: tuple[Predictor, ...], online: bool, progress: Progress | None = None
     ) -> MixturePredictor:
         """Read it all; `progress` may stop it by returning True."""
         data = Encoded(self.codes, self.starts, np.ones(self.codes.size, np.bool_), alphabet)
-        reader = new_reader(plan_of(data, len(members), self.stationary))
+        reader = new_reader(plan_of(self._first(data), len(members), self.stationary))
         first = firsts(self.starts)
         stretches = [(part, None) for part in _chunks(0, self.cut if members else self.codes.size)]
         later = pieces(members, data, CHUNK, self.cut) if members else iter(())
@@ -55,6 +57,19 @@ class Recipe:
         contexts = ContextMixing(reader.plan, reader.memory, reader.cursor, online)
         identity = (self.codes.astype(np.int64), self.starts.astype(np.int64), self.stationary, online)
         return MixturePredictor(alphabet, contexts, members, identity)
+
+    def read_on(self, codes: np.ndarray, starts: np.ndarray) -> Recipe:
+        """The same with everything that was read since."""
+        return replace(
+            self, codes=codes, starts=starts, planned=self.codes.size if self.planned is None else self.planned
+        )
+
+    def _first(self, data: Encoded) -> Encoded:
+        """What the plan is made from."""
+        if self.planned is None:
+            return data
+        starts = np.append(data.starts[data.starts < self.planned], self.planned)
+        return Encoded(data.codes[: self.planned], starts, data.mask[: self.planned], data.alphabet)
 
 
 def plan_of(data: Encoded, outside: int, stationary: bool) -> Plan:

@@ -112,7 +112,7 @@ def _write(
 ) -> None:
     if learner is not None:
         model = copy(model)
-        model.predictor_ = learner.learned()
+        model._take(learner.learned())
     arrays, header = packed(model)
     tensors = {f"model/{name}": array for name, array in arrays.items()}
     told = []

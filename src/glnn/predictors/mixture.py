@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from glnn.contexts.mixing import ContextMixing, Reader, firsts
 from glnn.contexts.mixing_coding import MixingSteps
 from glnn.predictors.protocol import Predictor, State, move_to, place_of, placed
 from glnn.sequences import Alphabet, Encoded, InputError
+
+if TYPE_CHECKING:
+    from glnn.predictors.mixture_learner import MixtureLearner
 
 # How many probabilities of the members are kept at once.
 _AT_ONCE = 1 << 21
@@ -36,6 +39,16 @@ class MixturePredictor:
     def with_learning(self, online: bool) -> MixturePredictor:
         """The same, learning from what it scores or not."""
         return replace(self, contexts=self.contexts.with_learning(online))
+
+    def frozen(self) -> MixturePredictor:
+        """The same, learning nothing from what it scores."""
+        return self.with_learning(False)
+
+    def learner(self) -> MixtureLearner:
+        """A copy that goes on learning."""
+        from glnn.predictors.mixture_learner import MixtureLearner
+
+        return MixtureLearner(self)
 
     def begin(self) -> MixtureState:
         """The state at the start of a sequence."""
