@@ -33,6 +33,7 @@ from glnn.metrics import WRITING_METHODS, TransitionMethod
 from glnn.models import Model, Params
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
+from glnn.predictors import Predictor
 from glnn.predictors.calibration import EntropyWeights
 from glnn.predictors.combination import Combination, combine
 from glnn.predictors.members import Members
@@ -244,7 +245,15 @@ class Network(SequenceModel):
         arrays |= network_arrays.members_to_arrays(others, self.starts_)
         if self.weights_ is not None:
             arrays |= {"entropy_nodes": self.weights_.nodes, "entropy_weights": self.weights_.weights}
+        for k, network in enumerate(self.networks_):
+            arrays |= {f"running{k}.{name}": part for name, part in (network.running or {}).items()}
         return arrays, {**record, "history_columns": columns, "history_notes": notes}
+
+    def _take(self, predictor: Predictor) -> None:
+        super()._take(predictor)
+        inner = self._without_escape()
+        self.networks_ = list(inner.members) if isinstance(inner, Members) else [inner]
+        self.params_ = self.networks_[0].params
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
         integer("n_jobs", self.n_jobs, 1, none=True)
@@ -270,6 +279,8 @@ class Network(SequenceModel):
         if (1 if self.weights_ is None else self.weights_.members) != len(networks):
             raise ValueError(f"{len(networks)} members and weights for another number of them")
         self._use(networks, escape)
+        for k, network in enumerate(self.networks_):
+            network.running = network_arrays.running_from(arrays, k, network.params)
         return self
 
     def _plan(self) -> fitting.Plan:

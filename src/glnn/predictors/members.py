@@ -16,7 +16,7 @@ from glnn.output import uniform
 from glnn.predictors.calibration import EntropyWeights, mixed
 from glnn.predictors.members_coding import loops_together
 from glnn.predictors.network import NetworkPredictor
-from glnn.predictors.protocol import Predictor, State, move_to, place_of
+from glnn.predictors.protocol import Learner, Predictor, State, learner_of, move_to, place_of
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -72,6 +72,10 @@ class Members:
         """The state at the start of a sequence."""
         return MembersState([member.begin() for member in self.members], self.weights, self.share)
 
+    def learner(self) -> MembersLearner:
+        """A copy that goes on learning, if every member can; the weights stay."""
+        return MembersLearner([learner_of(member) for member in self.members], self.weights, self.share)
+
     def without_share(self) -> Members:
         """The networks alone and their weights, without any share of the uniform distribution."""
         alone = [member.without_share() if isinstance(member, NetworkPredictor) else member for member in self.members]
@@ -100,6 +104,25 @@ class Members:
             position += len(rows)
         with np.errstate(divide="ignore"):
             return np.log(given)
+
+
+class MembersLearner(Members):
+    """Members that go on learning, each by itself."""
+
+    members: tuple[Learner, ...]  # type: ignore[assignment]
+
+    def begin_learning(self) -> MembersState:
+        """The state at the start of a sequence that is learned as it is read."""
+        return MembersState([member.begin_learning() for member in self.members], self.weights, self.share)
+
+    def learn(self, codes: np.ndarray) -> None:
+        """A whole sequence."""
+        for member in self.members:
+            member.learn(codes)
+
+    def learned(self) -> Members:
+        """The members with all that they learned."""
+        return Members([member.learned() for member in self.members], self.weights, self.share)
 
 
 def _run(state: State, codes: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from glnn.sequences import Alphabet, Encoded, InputError
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.parallel import Workers, single_threaded_blas
+
+if TYPE_CHECKING:
+    from glnn.predictors.network_learner import NetworkLearner
 
 
 class NetworkState:
@@ -56,18 +60,35 @@ class NetworkState:
 
 
 class NetworkPredictor:
-    """A network with its parameters and the alphabet of its codes; `share` is δ."""
+    """A network with its parameters and the alphabet of its codes; `share` is δ.
 
-    def __init__(self, model: Model, params: Params, alphabet: Alphabet, threads: int = 1, share: float = 0.0) -> None:
+    `running` is the metric of one that went on learning from streams, to learn on with.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        params: Params,
+        alphabet: Alphabet,
+        threads: int = 1,
+        share: float = 0.0,
+        running: dict[str, np.ndarray] | None = None,
+    ) -> None:
         if len(alphabet) != model.alphabet_size:
             raise ValueError(f"the alphabet has {len(alphabet)} symbols, the network {model.alphabet_size}")
         self.model, self.params, self.alphabet, self.threads = model, params, alphabet, threads
-        self.share = share
+        self.share, self.running = share, running
         self.stepper = model.stepper(params)
 
     def begin(self) -> NetworkState:
         """The state at the start of a sequence."""
         return NetworkState(self.stepper, self.stepper.begin(), self.share)
+
+    def learner(self) -> NetworkLearner:
+        """A copy that goes on learning."""
+        from glnn.predictors.network_learner import NetworkLearner
+
+        return NetworkLearner(self)
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> Steps | None:
         """Compiled loops for the coder, where the network has them."""

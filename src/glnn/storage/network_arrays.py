@@ -80,6 +80,23 @@ def starts_from(arrays: dict[str, np.ndarray], sizes: Sequence[int]) -> tuple[np
     return starts
 
 
+def running_from(arrays: dict[str, np.ndarray], k: int, params: Params) -> dict[str, np.ndarray] | None:
+    """The metric that runs along with a network that learns from streams; None where none was kept."""
+    begin = f"running{k}."
+    found = {name.removeprefix(begin): part for name, part in arrays.items() if name.startswith(begin)}
+    shapes = {
+        "symbols": (1,), "transition.diagonal": params.theta.shape, "transition.cross": params.theta.shape,
+        "transition.start_modulus": params.V0.shape, "writing.diagonal": params.w.shape,
+        "writing.cross": params.w.shape,
+    }  # fmt: skip
+    for name, part in found.items():
+        if part.shape != shapes.get(name) or part.dtype != np.float64 or not np.isfinite(part).all():
+            raise ModelFileError(f"the running metric {name!r} of shape {part.shape} is not that of the network")
+    if found and "symbols" not in found:
+        raise ModelFileError("the running metric does not say how many symbols it is of")
+    return found or None
+
+
 def _member(k: int) -> str:
     """How the names of a network's arrays begin; the first is there since before there were others."""
     return "" if k == 0 else f"member{k}."

@@ -1,0 +1,121 @@
+"""Networks that go on learning while symbols arrive: a step after each window of them (`glnn.training.online`).
+
+Time a symbol is bounded and memory constant. Several sequences side by side share the network: each is learned when it
+ends, window by window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from glnn.models.stepping import Stepper
+from glnn.output.uniform import mixed
+from glnn.predictors.network import NetworkPredictor
+from glnn.predictors.protocol import placed
+from glnn.sequences import Alphabet, Encoded, InputError
+from glnn.training.online import OnlineSettings, OnlineSteps
+
+
+class LearningState:
+    """Where a network stands inside a sequence that it predicts with what is learned so far, learning it or not."""
+
+    def __init__(self, learner: NetworkLearner, state: np.ndarray, learn: bool) -> None:
+        self._learner, self._state, self._learn = learner, state, learn
+        self._before: np.ndarray | None = None
+        self._window: list[int] = []
+
+    def probabilities(self) -> np.ndarray:
+        """The distribution of the next symbol."""
+        return mixed(self._learner.stepper.probabilities(self._state), self._learner.share)
+
+    def advance(self, code: int) -> None:
+        """Read the next symbol; after a window of them the network takes a step."""
+        self._learner.stepper.advance(self._state, code)
+        if not self._learn:
+            return
+        self._window.append(code)
+        if len(self._window) >= self._learner.window:
+            self.finish()
+
+    def finish(self) -> None:
+        """Learn the window under way, however short."""
+        if self._window:
+            self._learner.step(np.array(self._window, np.int32), self._before)
+            self._window.clear()
+            self._before = self._state.copy()
+
+    def place(self) -> dict[str, np.ndarray]:
+        """The pre-activations; of a sequence that is learned also the window under way, and where it began."""
+        place = {"state": self._state.copy()}
+        if self._learn:
+            place["window"] = np.array(self._window, np.int32)
+            if self._before is not None:
+                place["before"] = self._before.copy()
+        return place
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Stand where another stood."""
+        self._state[:] = placed(place, "state", self._state)
+        if not self._learn:
+            return
+        window = place.get("window", np.zeros(0, np.int32))
+        size = len(self._learner.alphabet)
+        if window.ndim != 1 or len(window) >= self._learner.window or not ((window >= 0) & (window < size)).all():
+            raise InputError("the place of a stream is not that of this network: take that of the same")
+        self._window = [int(code) for code in window]
+        self._before = placed(place, "before", self._state).copy() if "before" in place else None
+
+    def copy(self) -> LearningState:
+        """A state at the same place that predicts by what is learned, and learns nothing itself."""
+        return LearningState(self._learner, self._state.copy(), learn=False)
+
+
+class NetworkLearner:
+    """Parameters of their own, begun as a copy."""
+
+    def __init__(self, network: NetworkPredictor, settings: OnlineSettings | None = None) -> None:
+        self._network = network
+        self._steps = OnlineSteps(network.model, network.params, network.alphabet, network.running, settings)
+        self.window, self.share = self._steps.settings.window, network.share
+        self.stepper: Stepper = network.stepper
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The symbols it knows."""
+        return self._network.alphabet
+
+    def begin(self) -> LearningState:
+        """The state at the start of a sequence; it predicts by what is learned so far."""
+        return LearningState(self, self.stepper.begin(), learn=False)
+
+    def begin_learning(self) -> LearningState:
+        """The state at the start of a sequence that is learned as it is read."""
+        return LearningState(self, self.stepper.begin(), learn=True)
+
+    def learn(self, codes: np.ndarray) -> None:
+        """A whole sequence, window by window."""
+        state = self.begin_learning()
+        for code in codes.tolist():
+            state.advance(code)
+        state.finish()
+
+    def step(self, codes: np.ndarray, before: np.ndarray | None) -> None:
+        """Learn a window."""
+        self._steps.learn(codes, before)
+        self.stepper = self._network.model.stepper(self._steps.params)
+
+    def learned(self) -> NetworkPredictor:
+        """The network with its parameters and its metric as they are now."""
+        network, steps = self._network, self._steps
+        running = {name: part.copy() for name, part in steps.running.items()}
+        return NetworkPredictor(network.model, steps.params, network.alphabet, network.threads, network.share, running)
+
+    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
+        """Next-symbol distributions along the data; nothing is learned."""
+        return self.learned().distributions(data, block)
+
+    def log_likelihoods(self, data: Encoded) -> np.ndarray:
+        """log π_t(x_t) at every position; nothing is learned."""
+        return self.learned().log_likelihoods(data)

@@ -1,0 +1,78 @@
+"""Networks that learn while a stream is pushed: they follow a drift, do no harm without one, and go on elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import glnn
+from glnn.training.online import OnlineSettings, OnlineSteps
+
+CHANCE = np.random.default_rng(0)
+
+
+def chain(stay: float, length: int) -> str:
+    """Two symbols, each followed by itself with a probability."""
+    changes = CHANCE.random(length) > stay
+    return "".join("ab"[k] for k in np.cumsum(changes) % 2)
+
+
+@pytest.fixture(scope="module", params=["GLNN", "LSTM", "members"])
+def model(request: pytest.FixtureRequest) -> Any:
+    text = chain(0.9, 4000)
+    options = {"units": 4, "degree": 2, "budget": "25 steps", "random_state": 0, "verbose": 0, "restarts": 1}
+    if request.param == "members":
+        return glnn.GLNN(**{**options, "restarts": 2}, members=2, calibration=True).fit(text)
+    return getattr(glnn, request.param)(**options).fit(text)
+
+
+def test_a_drift_is_followed(model: Any) -> None:
+    text = chain(0.4, 6000)
+    online = model.stream(learning="online").push_many(text)
+    frozen = model.stream().push_many(text)
+    assert online[3000:].mean() < 0.95 * frozen[3000:].mean()
+    # The first steps need a metric: until then nothing differs.
+    first = OnlineSettings().first
+    assert online[:first].tolist() == frozen[:first].tolist()
+
+
+def test_without_a_drift_it_does_no_harm(model: Any) -> None:
+    text = chain(0.9, 6000)
+    online, frozen = model.stream(learning="online").push_many(text), model.stream().push_many(text)
+    assert online.tolist() != frozen.tolist()
+    assert online.sum() < 1.01 * frozen.sum()
+
+
+def test_it_goes_on_elsewhere_to_the_same_bits(model: Any, tmp_path: Path) -> None:
+    text = chain(0.5, 2000)
+    stream = model.stream(learning="online")
+    stream.push_many(text[:1001])
+    stream.save(tmp_path / "stream")
+    again = glnn.load_stream(tmp_path / "stream")
+    assert again.push_many(text[1001:]).tolist() == stream.push_many(text[1001:]).tolist()
+
+
+def test_memory_does_not_grow(model: Any) -> None:
+    stream = model.stream(learning="online")
+    stream.push_many(chain(0.5, 640))
+    before = {name: part.shape for name, part in stream.place().items()}
+    stream.push_many(chain(0.5, 640))
+    assert {name: part.shape for name, part in stream.place().items()} == before
+
+
+def test_a_step_is_newtons_where_it_can_be_worked_out() -> None:
+    """Without units that do anything w_0 alone decides: its step is W_0y / (N h_00 + 1), in each column."""
+    model = glnn.GLNN(units=1, degree=1, budget="1 steps", random_state=0, verbose=0, smoothing=0.0).fit("ab" * 50)
+    network = model.predictor_
+    params = network.params.replace(
+        w=np.zeros_like(network.params.w), theta=np.zeros_like(network.params.theta), V0=np.zeros(1)
+    )
+    settings = OnlineSettings(memory=1000.0, first=0, longest=1e9)
+    steps = OnlineSteps(network.model, params, network.alphabet, settings=settings)
+    steps.learn(np.array([0, 0, 0, 1], np.int32), None)
+    # Three a and one b where each had a half: gradient (1, −1), and a metric of 1/4 a symbol.
+    np.testing.assert_allclose(steps.params.w[0], np.array([1.0, -1.0]) / (1000 * 0.25 + 1.0), rtol=1e-12)
+    assert (steps.params.theta == 0.0).all() and (steps.params.w[1] == 0.0).all()
