@@ -252,7 +252,8 @@ class Network(SequenceModel):
     def _take(self, predictor: Predictor) -> None:
         super()._take(predictor)
         inner = self._without_escape()
-        self.networks_ = list(inner.members) if isinstance(inner, Members) else [inner]
+        networks: list[Any] = list(inner.members) if isinstance(inner, Members) else [inner]
+        self.networks_ = networks
         self.params_ = self.networks_[0].params
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
