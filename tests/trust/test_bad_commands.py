@@ -104,7 +104,7 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
             (("--metric", ""), "it must be one of"),
             (("--output-metric", "qdhh"), "did you mean 'qdh'?"),
             (("--model", "gln"), "did you mean glnn?"),
-            (("--model", "transformer"), "there are glnn, gnn, rnn, lstm, "),
+            (("--model", "transformer"), "there are mixture, glnn, gnn, rnn, lstm, "),
             (("--model", "hmm", "--metric", "rbpm"), "--metric is not for the model hmm"),
             (("--model", "contexttree", "--units", "3"), "--units is not for the model contexttree"),
             (("--depth", "3"), "--depth is not for the model glnn"),
