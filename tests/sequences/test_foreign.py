@@ -11,7 +11,7 @@ import pytest
 
 import glnn
 from glnn.sequences import InputError, Sequences, encode
-from glnn.sequences.parts import parts_of
+from glnn.sequences.tokens import parts_of
 
 pytestmark = pytest.mark.small
 

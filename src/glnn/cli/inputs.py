@@ -59,7 +59,7 @@ def prefix_of(texts: list[str] | None, alphabet: Alphabet) -> Any:
     """A prefix as the model reads it: events one by one, anything else as one text; every symbol must be known."""
     from glnn.sequences import InputError
     from glnn.sequences.nearest import nearest_of
-    from glnn.sequences.parts import parts_of
+    from glnn.sequences.tokens import parts_of
 
     if not texts:
         return None

@@ -14,8 +14,7 @@ import numpy as np
 from glnn.sequences.alphabet import Alphabet
 from glnn.sequences.errors import InputError
 from glnn.sequences.masks import mask_array
-from glnn.sequences.parts import Parts, parts_of
-from glnn.sequences.tokens import Tokens
+from glnn.sequences.tokens import Parts, Tokens, parts_of
 
 # Texts in a list that are as long as this on average are taken for sequences, unless they come back.
 _LONG_TEXT = 20
@@ -84,11 +83,13 @@ def encode(data: Any, alphabet: Alphabet | Iterable[Any] | None = None, mask: An
         alphabet = Alphabet(alphabet)
     if isinstance(data, Encoded):
         return _encode_again(data, alphabet, mask)
-    return encode_parts(parts_of(data, None if alphabet is None else alphabet.kind), alphabet, mask)
+    parts = parts_of(data, None if alphabet is None else alphabet.kind)
+    codes, starts, known = codes_of(parts, alphabet)
+    return Encoded(codes, starts, mask_array(mask, starts), known)
 
 
-def encode_parts(parts: Parts, alphabet: Alphabet | None = None, mask: Any = None) -> Encoded:
-    """The same for data that were looked at already."""
+def codes_of(parts: Parts, alphabet: Alphabet | None = None) -> tuple[np.ndarray, np.ndarray, Alphabet]:
+    """Codes, where each sequence begins, and the alphabet: the one given, or that of the data."""
     for which, part in enumerate(parts.tokens):
         if not len(part):
             raise InputError(
@@ -96,15 +97,22 @@ def encode_parts(parts: Parts, alphabet: Alphabet | None = None, mask: Any = Non
                 if parts.several
                 else "the data are empty: give at least one symbol"
             )
-    if alphabet is None:
-        _check_no_long_texts(parts)
-    tokens = _concatenate(parts.tokens)
+    tokens = parts.tokens[0] if len(parts.tokens) == 1 else _concatenate(parts.tokens)
+    if alphabet is None and tokens.kind == "tokens" and not parts.several:
+        _check_no_long_texts(tokens)
     known = alphabet if alphabet is not None else Alphabet(tokens.distinct(), tokens.kind)
-    _check_size(known, explicit=alphabet is not None)
+    if len(known) < 2:
+        raise InputError(
+            f"the data hold one symbol only, {known.symbols[0]!r}, so there is nothing to predict: "
+            "give alphabet= if other symbols can occur"
+            if alphabet is None
+            else f"the alphabet holds {len(known)} symbols: with fewer than 2 there is nothing to predict"
+        )
     starts = offsets(np.array([len(part) for part in parts.tokens], np.int64))
     codes = known.lookup(tokens)
-    _check_known(codes, starts, known, tokens)
-    return Encoded(codes, starts, mask_array(mask, starts), known)
+    if alphabet is not None:
+        _check_known(codes, starts, known, tokens)
+    return codes, starts, known
 
 
 def offsets(lengths: np.ndarray) -> np.ndarray:
@@ -147,8 +155,6 @@ def _encode_again(data: Encoded, alphabet: Alphabet | None, mask: Any) -> Encode
 
 def _concatenate(parts: list[Tokens]) -> Tokens:
     first = parts[0]
-    if len(parts) == 1:
-        return first
     for which, part in enumerate(parts):
         if part.kind != first.kind or part.symbol_type is not first.symbol_type:
             raise InputError(
@@ -160,11 +166,11 @@ def _concatenate(parts: list[Tokens]) -> Tokens:
     return Tokens([token for part in parts for token in part.values], first.kind)
 
 
-def _check_no_long_texts(parts: Parts) -> None:
+def _check_no_long_texts(tokens: Tokens) -> None:
     """Refuse a plain list of long texts that are nearly all different: as symbols there is nothing to learn in them."""
-    if parts.several or parts.tokens[0].kind != "tokens" or parts.tokens[0].symbol_type is not str:
+    if tokens.symbol_type is not str:
         return
-    texts: list[Any] = parts.tokens[0].as_list()
+    texts: list[Any] = tokens.as_list()
     length, distinct = sum(map(len, texts)) / len(texts), len(set(texts))
     if len(texts) > 1 and length >= _LONG_TEXT and distinct >= 0.9 * len(texts):
         raise InputError(
@@ -173,17 +179,6 @@ def _check_no_long_texts(parts: Parts) -> None:
             "sequences of characters write glnn.Sequences([...]); for words, [text.split() for text in texts]; if each "
             "text is one symbol, name them all with alphabet="
         )
-
-
-def _check_size(alphabet: Alphabet, explicit: bool) -> None:
-    if len(alphabet) >= 2:
-        return
-    if explicit:
-        raise InputError(f"the alphabet holds {len(alphabet)} symbols: with fewer than 2 there is nothing to predict")
-    raise InputError(
-        f"the data hold one symbol only, {alphabet.symbols[0]!r}, so there is nothing to predict: "
-        "give alphabet= if other symbols can occur"
-    )
 
 
 def _check_known(codes: np.ndarray, starts: np.ndarray, alphabet: Alphabet, tokens: Tokens) -> None:

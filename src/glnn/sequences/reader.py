@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from glnn.sequences.alphabet import Alphabet
-from glnn.sequences.encoded import Encoded, encode_parts, offsets
+from glnn.sequences.encoded import Encoded, codes_of, offsets
 from glnn.sequences.errors import InputError, UnknownSymbolWarning
 from glnn.sequences.masks import mask_array, mask_with_ends
 from glnn.sequences.nearest import nearest_of, nearest_symbols
-from glnn.sequences.parts import parts_of
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, Special, base_of, code_of, escaped_bits
-from glnn.sequences.tokens import Tokens
+from glnn.sequences.tokens import Tokens, parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +154,10 @@ class Reader:
     def prefixes(self, data: Any) -> list[np.ndarray]:
         """The codes of the beginnings of one or several sequences."""
         own = _own_codes(data, base_of(self.alphabet))
-        codes = self._with_escapes(own)
-        self._escaped_bits(own)  # refuses what no escape can stand for
+        codes = own.codes
         if own.outside:
+            # Refuses what no escape can stand for.
+            codes, _ = self._escaped(own)
             symbol = own.outside[0]
             warnings.warn(
                 f"the prefix holds {symbol!r}, which the model does not know{nearest_of(symbol, self.alphabet)}; the "
@@ -169,7 +169,7 @@ class Reader:
 
     def _completed(self, own: OwnCodes, mask: Any) -> Reading:
         """The codes with escapes and ends in their places."""
-        codes, bits = self._with_escapes(own), self._escaped_bits(own)
+        codes, bits = self._escaped(own) if own.outside else (own.codes, np.zeros(own.codes.size))
         starts = own.starts
         if self.end is None:
             given = mask_array(mask, starts)
@@ -191,21 +191,16 @@ class Reader:
         starts = data.starts - np.arange(len(data.starts))
         return replace(data, mask=mask_with_ends(mask, starts, data.starts))
 
-    def _with_escapes(self, own: OwnCodes) -> np.ndarray:
-        if not own.outside:
-            return own.codes
+    def _escaped(self, own: OwnCodes) -> tuple[np.ndarray, np.ndarray]:
+        """The codes with an escape for each symbol outside the alphabet, and the bits that say which one it was."""
         if self.escape is None:
             place = int(np.argmax(own.codes < 0))
             which = int(np.searchsorted(own.starts, place, side="right")) - 1
             where = f" of sequence {which}" if len(own.starts) > 2 else ""
             raise unknown_symbol(own.outside[0], f"position {place - own.starts[which]}{where}", self.alphabet)
-        return np.where(own.codes < 0, np.int32(self.escape), own.codes)
-
-    def _escaped_bits(self, own: OwnCodes) -> np.ndarray:
         bits = np.zeros(own.codes.size)
-        if own.outside:
-            bits[own.codes < 0] = [escaped_bits(token, self.alphabet) for token in own.outside]
-        return bits
+        bits[own.codes < 0] = [escaped_bits(token, self.alphabet) for token in own.outside]
+        return np.where(own.codes < 0, np.int32(self.escape), own.codes), bits
 
     def _escapes(self, data: Encoded) -> int:
         return 0 if self.escape is None else int(np.count_nonzero(data.codes == self.escape))
@@ -238,8 +233,8 @@ def _own_codes_to_fit(data: Any, alphabet: Any) -> tuple[Alphabet, OwnCodes | En
         base = base_of(data.alphabet)
     else:
         parts = parts_of(data)
-        encoded = encode_parts(parts)
-        return encoded.alphabet, OwnCodes(encoded.codes, encoded.starts, (), None, parts.several, parts.names)
+        codes, starts, base = codes_of(parts)
+        return base, OwnCodes(codes, starts, (), None, parts.several, parts.names)
     if isinstance(data, Encoded) and isinstance(data.alphabet, ExtendedAlphabet):
         # Codes of a model's own alphabet hold their ends already.
         return base, data

@@ -86,7 +86,7 @@ class Sequences:
         return self._summary
 
     def _counted(self) -> str:
-        from glnn.sequences.parts import parts_of
+        from glnn.sequences.tokens import parts_of
 
         number = f"{len(self):,} sequence{'s' * (len(self) != 1)}"
         try:

@@ -1,7 +1,8 @@
 """What counts as a sequence of symbols, and of which kind, before symbols become codes.
 
 Text, bytes and integers become one integer array (code points, bytes, values), so that ten million
-characters never become ten million Python objects; anything else becomes a list of hashable tokens.
+characters never become ten million Python objects; anything else becomes a list of hashable tokens. `parts_of` is the
+one place that looks at what the user gave: `encode`, readers, the codec and the page accept the same data by it.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from __future__ import annotations
 import mmap
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from glnn.sequences.errors import InputError
-from glnn.sequences.foreign import is_row
+from glnn.sequences.foreign import is_row, unwrapped
 from glnn.sequences.several import Sequences
 
 Kind = Literal["characters", "bytes", "integers", "words", "lines", "tokens"]
@@ -68,10 +69,44 @@ class Tokens:
 
     def distinct(self) -> list[Hashable]:
         """The symbols that occur: sorted when they can be sorted, else in order of first occurrence."""
-        if isinstance(self.values, np.ndarray):
-            present = _distinct_integers(self.values)
-            return Tokens(present, self.kind).as_list()
-        return in_stable_order(dict.fromkeys(self.values))
+        values = self.values
+        if not isinstance(values, np.ndarray):
+            return in_stable_order(dict.fromkeys(values))
+        low, high = (int(values.min()), int(values.max())) if values.size else (0, -1)
+        if high - low > table_limit(values.size):
+            return Tokens(np.unique(values), self.kind).as_list()
+        present = np.zeros(high - low + 1, bool)
+        for block in blocks(values.size):
+            present[values[block].astype(np.int64) - low] = True
+        return Tokens(np.flatnonzero(present) + low, self.kind).as_list()
+
+
+class Parts(NamedTuple):
+    """The tokens of every sequence."""
+
+    tokens: list[Tokens]
+    several: bool
+    """Whether they were given as several sequences."""
+    names: tuple[str, ...] | None
+    """What each sequence is called."""
+
+
+def parts_of(data: Any, kind: Kind | None = None) -> Parts:
+    """One or several sequences of any accepted kind; `kind` says how a text is cut when the alphabet is of words."""
+    if isinstance(data, str | bytes):
+        return Parts([tokens_of(data, kind)], False, None)
+    data = unwrapped(data)
+    if not is_several(data):
+        return Parts([tokens_of(data, kind)], False, None)
+    if not len(data):
+        raise InputError("the data hold no sequence: give at least one")
+    parts = []
+    for which, item in enumerate(data):
+        try:
+            parts.append(tokens_of(item, kind))
+        except InputError as error:
+            raise InputError(f"sequence {which}: {error}") from None
+    return Parts(parts, True, data.names if isinstance(data, Sequences) else None)
 
 
 def in_stable_order(symbols: Iterable[Hashable]) -> list[Hashable]:
@@ -120,19 +155,14 @@ def tokens_of(data: Any, kind: Kind | None = None) -> Tokens:
         return _tokens_of_array(np.asarray(data))
     if isinstance(data, dict | set | frozenset) or not isinstance(data, Iterable):
         raise InputError(f"the data are of type {type(data).__name__}: {ACCEPTED}")
-    return Tokens(_checked_tokens(list(data)), _kind_of_list(data))
+    own_kind: Kind = "words" if isinstance(data, Words) else "lines" if isinstance(data, Lines) else "tokens"
+    return Tokens(_checked_tokens(list(data)), own_kind)
 
 
 def split_lines(text: str) -> list[str]:
     """The lines of a text; an end of line closes a line, so a closing one opens no empty line."""
     lines = text.replace("\r\n", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
-
-
-def _kind_of_list(data: Any) -> Kind:
-    if isinstance(data, Words):
-        return "words"
-    return "lines" if isinstance(data, Lines) else "tokens"
 
 
 def _tokens_of_array(array: np.ndarray) -> Tokens:
@@ -176,19 +206,6 @@ def _checked_tokens(tokens: list[Any]) -> list[Hashable]:
         name = next(iter(types)).__name__
         raise InputError(f"tokens of type {name} are not hashable, so they cannot be symbols; {ACCEPTED}") from None
     return tokens
-
-
-def _distinct_integers(values: np.ndarray) -> np.ndarray:
-    """The sorted distinct values, by a table when their range is small, by sorting otherwise."""
-    if not values.size:
-        return values
-    low, high = int(values.min()), int(values.max())
-    if high - low > table_limit(values.size):
-        return np.unique(values)
-    present = np.zeros(high - low + 1, bool)
-    for block in blocks(values.size):
-        present[values[block].astype(np.int64) - low] = True
-    return np.flatnonzero(present) + low
 
 
 def table_limit(size: int) -> int:
