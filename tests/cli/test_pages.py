@@ -32,6 +32,8 @@ def shortened(command: str) -> list[str]:
         words += ["--budget", TRAINING[words[0]]]
     if words[0] in ("train", "compare") and "--units" not in words:
         words += ["--units", "4", "--degree", "2"]
+    if words[0] == "compare":
+        words += ["--seeds", "1"]
     if words[0] == "source":
         words += ["--size", SIZES[words[1]]]
     return words

@@ -120,3 +120,14 @@ def test_a_prefix_of_unknown_symbols_is_never_dropped_in_silence() -> None:
     strict = glnn.ContextTree(depth=2, verbose=0, unknown="error").fit([["Confirm receipt", "Send"]] * 5)
     with pytest.raises(InputError, match=r"'Sent' at position 0.*nearest are 'Send'"):
         strict.predict_proba(["Sent"])
+
+
+def test_folds_may_hold_symbols_that_were_not_learned() -> None:
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    cases = Sequences([["open", "pay"] * 3, ["open", "close"], ["open", "pay"], ["open", "lend"], ["open"], ["open"]])
+    model = glnn.ContextTree(verbose=0, unknown="escape")
+    assert np.isfinite(cross_val_score(model, cases, cv=3, error_score="raise")).all()
+    found = GridSearchCV(model, {"depth": [1, 2]}, cv=3, error_score="raise").fit(cases)
+    assert found.best_params_["depth"] in (1, 2)
+    assert np.isfinite(found.score(cases))
