@@ -66,8 +66,11 @@ class Reader:
 
     def probabilities(self, outside: np.ndarray | None = None) -> np.ndarray:
         """The distribution of the next symbol; the reader stays where it is."""
-        look = Reader(self.plan, self.memory, self.cursor.copy(), NOTHING)
-        rows, _ = look.read_rows(np.zeros(1, np.int64), np.zeros(1, np.bool_), outside)
+        rows = np.empty((1, self.plan.lengths.size))
+        outside = np.empty((1, 0, 0)) if outside is None else outside
+        symbol, first, chance = np.zeros(1, np.int64), np.zeros(1, np.bool_), np.empty(1)
+        place = (self.plan, self.memory, self.cursor.copy(), self.work)
+        read(symbol, first, 0, outside, NOTHING, self.room, *place, rows, chance)
         return rows[0]
 
     def restart(self) -> None:

@@ -19,7 +19,8 @@ from glnn.estimators.conventions import Conventions, check_fitted
 from glnn.estimators.parameters import checked, choice, flag, integer, number, parameter, seed
 from glnn.predictors import Predictor, State
 from glnn.predictors.escape import WithEscape
-from glnn.sequences import Encoded, InputError, Reader, Reading, TrainingData, read_training_data
+from glnn.predictors.protocol import learner_of
+from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading, TrainingData, read_training_data
 
 if TYPE_CHECKING:
     from glnn.streams import Stream, Streams
@@ -53,8 +54,9 @@ class SequenceModel(Compressing, Conventions):
     end: bool = parameter(True, flag, "learn where sequences end, when there are several")
     unknown: str = parameter(
         "error",
-        partial(choice, allowed=("error", "escape")),
-        '"error", or "escape" to give symbols first met later a small probability',
+        partial(choice, allowed=("error", "escape", "grow")),
+        '"error", "escape" to give symbols first met later a small probability, or "grow" to let them join the '
+        "alphabet with `partial_fit`",
     )
     alphabet: Any = parameter(None, None, "every symbol that can occur, when more are known than are seen")
     verbose: int = parameter(1, partial(integer, low=0), "0 is silent, 1 shows progress, 2 prints every step")
@@ -136,6 +138,21 @@ class SequenceModel(Compressing, Conventions):
         ]
         return samples[0] if number_of is None else samples
 
+    def partial_fit(self, data: Any, mask: Any = None) -> Self:
+        """Go on learning: the first call fits, each later one learns from more data, in place.
+
+        Context trees, n-grams and mixtures read on. Networks and hidden Markov models train on, within their budget,
+        from the parameters and rates that they have, on the new data alone. With `unknown="grow"` symbols never seen
+        before join the alphabet.
+        """
+        from glnn.estimators.continuing import go_on
+
+        if not hasattr(self, "predictor_"):
+            return self.fit(data, mask=mask)  # type: ignore[attr-defined,no-any-return]
+        checked(self, SequenceModel)
+        go_on(self, data, mask)
+        return self
+
     def stream(self, *, learning: str = "frozen") -> Stream:
         """A sequence as it arrives: `push` a symbol, learn what it cost and what was expected instead.
 
@@ -188,6 +205,17 @@ class SequenceModel(Compressing, Conventions):
     def _take(self, predictor: Predictor) -> None:
         """Be what a learner of `predictor_` has become."""
         self.predictor_ = predictor
+
+    def _go_on(self, data: Encoded) -> None:
+        """Learn from more data: a predictor that can go on learning reads them, sequence by sequence."""
+        learner = learner_of(self.predictor_)
+        for codes in data:
+            learner.learn(codes)
+        self._take(learner.learned())
+
+    def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
+        """Be the same over an alphabet that has `new` more symbols after the data's own; `alphabet_` is the old one."""
+        raise InputError(f"{type(self).__name__} cannot take new symbols: fit anew, with alphabet= naming all of them")
 
     def _without_escape(self) -> Any:
         """The predictor that `_predict_with` was given."""

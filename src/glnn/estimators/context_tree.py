@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from glnn import predictors, registry
+from glnn.contexts.decomposition import balanced, huffman
 from glnn.contexts.hash_table import EMPTY
 from glnn.contexts.history import ReadProgress
 from glnn.contexts.tree import (
@@ -22,10 +23,12 @@ from glnn.contexts.tree import (
 )
 from glnn.contexts.tree_kernels import NODE
 from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.continuing import moved_up
 from glnn.estimators.history import check_history
 from glnn.estimators.parameters import choice, integer, number
 from glnn.progress import Display
-from glnn.sequences import InputError, Reader
+from glnn.sequences import Alphabet, InputError, Reader
+from glnn.sequences.special import base_of
 from glnn.storage.model_file import ModelFileError
 from glnn.training import fitting
 from glnn.training.budget import Clock
@@ -176,6 +179,22 @@ class ContextTree(SequenceModel):
     def _use(self, trees: ContextTreeWeighting, escape: float | None) -> None:
         self.n_parameters_ = trees.nodes
         self._predict_with(trees.with_learning(self.learning_), escape)  # type: ignore[arg-type]
+
+    def _take(self, predictor: Any) -> None:
+        super()._take(predictor)
+        self._use(self._without_escape(), self.escape_probability_)
+
+    def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
+        size, arrays = len(base_of(self.alphabet_)), self._without_escape().arrays()
+        if "history" not in arrays:
+            super()._take_symbols(alphabet, new)
+        known = Reader(alphabet).known
+        history = moved_up(arrays["history"], size, new)
+        counts = np.bincount(history[history < len(known)], minlength=len(known))
+        children = (huffman(counts) if self.decomposition == "huffman" else balanced(len(known))).children
+        trees = ContextTreeWeighting.from_arrays(known, self._settings(), {"children": children, "history": history})
+        self.alphabet_ = alphabet
+        self._use(trees, self.escape_probability_)
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return self._without_escape().arrays(), {name: getattr(self, name) for name in _RECORD}

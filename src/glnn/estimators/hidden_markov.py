@@ -250,6 +250,21 @@ class HMM(SequenceModel):
         display.say(f"stopped ({runs[-1].reason}) after {sum(run.seconds for run in runs):.1f} CPU seconds")
         return runs
 
+    def _go_on(self, data: Encoded) -> None:
+        """Further steps of EM."""
+        display = Display(self.verbose)
+        try:
+            tolerance = number("tolerance", self.tolerance, 0.0)
+            start = self._without_escape().inner
+            run = _em(self.seed_, start, data, None, parse_budget(self.budget), tolerance, (), display)
+        finally:
+            display.close()
+        self.history_, self.stopped_ = run.history, run.reason
+        self.steps_ = self.passes_ = run.history[-1]["step"]
+        self.seconds_ = run.seconds
+        self.total_seconds_ += run.seconds
+        self._use(run.best, self.escape_probability_)
+
     def _use(self, model: HiddenMarkovModel, escape: float | None) -> None:
         self.params_ = model.arrays()
         self.units_ = model.states

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -18,13 +18,15 @@ from glnn.contexts.mixing_votes import votes
 from glnn.contexts.tree import ReadProgress
 from glnn.estimators.architectures import GLNN
 from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.continuing import moved_up
 from glnn.estimators.mixture_fit import Progress, Recipe, Trial, best_order, for_network
 from glnn.estimators.network import Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
 from glnn.estimators.persistence import load
 from glnn.predictors.mixture import MixturePredictor, pieces
 from glnn.progress import Display
-from glnn.sequences import Alphabet, Encoded, Reader
+from glnn.sequences import Alphabet, Encoded, InputError, Reader
+from glnn.sequences.special import base_of
 from glnn.storage.model_file import ModelFileError
 from glnn.training import fitting
 from glnn.training.budget import Budget, Clock, parse_budget
@@ -188,6 +190,13 @@ class Mixture(SequenceModel):
         codes, starts, *_ = contexts.identity
         self.recipe_ = self.recipe_.read_on(codes, starts)
         self.n_parameters_ = int(contexts.contexts.memory.filled[1:3].sum())
+        self._predict_with(contexts.with_learning(self.learning_ == "online"), self.escape_probability_)
+
+    def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
+        if self.networks_:
+            raise InputError("a mixture with networks cannot take new symbols: fit anew, or with networks=0")
+        codes = moved_up(self.recipe_.codes, len(base_of(self.alphabet_)), new)
+        self._use(replace(self.recipe_, codes=codes), (), alphabet, self.escape_probability_)
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
         for name in _RECORD:

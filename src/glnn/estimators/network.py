@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.network_continuing import trained_on, with_symbols
 from glnn.estimators.parameters import (
     callable_or_none,
     checked,
@@ -39,7 +40,8 @@ from glnn.predictors.combination import Combination, combine
 from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
 from glnn.progress import Display
-from glnn.sequences import Reader, TrainingData
+from glnn.sequences import Alphabet, Encoded, Reader, TrainingData
+from glnn.sequences.special import base_of
 from glnn.storage import network_arrays
 from glnn.training import fitting
 from glnn.training.budget import parse_budget
@@ -248,6 +250,31 @@ class Network(SequenceModel):
         for k, network in enumerate(self.networks_):
             arrays |= {f"running{k}.{name}": part for name, part in (network.running or {}).items()}
         return arrays, {**record, "history_columns": columns, "history_notes": notes}
+
+    def _go_on(self, data: Encoded) -> None:
+        plan, history = self._plan(), list(getattr(self, "history_", ()))
+        parts = fitting.split(data, None, plan.validation_fraction)
+        trained = trained_on(plan, parts, [(one.model, one.params) for one in self.networks_], history)
+        progress = trained[0]
+        self.params_ = progress.best
+        self.history_ = [asdict(info) for info in progress.history]
+        self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
+        self.total_seconds_ = float(getattr(self, "total_seconds_", 0.0)) + sum(one.seconds for one in trained)
+        self.stopped_, self.best_step_ = progress.reason or "budget", progress.best_step
+        self.held_out_ = parts.held_out
+        self._use(
+            [(one.model, own.best) for one, own in zip(self.networks_, trained, strict=True)], self.escape_probability_
+        )
+
+    def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
+        symbols = len(base_of(self.alphabet_))
+        known = len(Reader(alphabet).known)
+        networks = []
+        for one in self.networks_:
+            model = self._build(one.model.graph, known)  # type: ignore[attr-defined]
+            networks.append((model, with_symbols(one.model, one.params, symbols, new)))
+        self.alphabet_, self.params_ = alphabet, networks[0][1]
+        self._use(networks, self.escape_probability_)
 
     def _take(self, predictor: Predictor) -> None:
         super()._take(predictor)

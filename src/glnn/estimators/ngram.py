@@ -11,10 +11,12 @@ from glnn import predictors, registry
 from glnn.contexts.history import ReadProgress
 from glnn.contexts.ngram import LONGEST_ORDER, NGramModel, choose_order, fit_ngram
 from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.continuing import moved_up
 from glnn.estimators.history import check_history
 from glnn.estimators.parameters import choice, integer
 from glnn.progress import Display
-from glnn.sequences import InputError, Reader
+from glnn.sequences import Alphabet, InputError, Reader
+from glnn.sequences.special import base_of
 from glnn.storage.model_file import ModelFileError
 from glnn.training import fitting
 from glnn.training.budget import Clock
@@ -111,6 +113,16 @@ class NGram(SequenceModel):
     def _use(self, model: NGramModel, escape: float | None) -> None:
         self.n_parameters_ = model.counts.number
         self._predict_with(model.with_learning(self.learning_), escape)  # type: ignore[arg-type]
+
+    def _take(self, predictor: Any) -> None:
+        super()._take(predictor)
+        self._use(self._without_escape(), self.escape_probability_)
+
+    def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
+        size, arrays = len(base_of(self.alphabet_)), self._without_escape().arrays()
+        known, history = Reader(alphabet).known, moved_up(arrays["history"], size, new)
+        self.alphabet_ = alphabet
+        self._use(NGramModel.from_arrays(known, self.order_, {"history": history}), self.escape_probability_)
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return self._without_escape().arrays(), {name: getattr(self, name) for name in _RECORD}

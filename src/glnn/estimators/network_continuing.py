@@ -1,0 +1,64 @@
+"""Networks that train on with more data: from the parameters and the rates that they have, over a larger alphabet too.
+
+A new symbol's transitions and writing weights begin as the mean over the known symbols, so that the network does with
+it what it does on average.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from glnn.estimators.continuing import with_mean
+from glnn.models import Model, Params
+from glnn.training import fitting
+from glnn.training.budget import Budget
+from glnn.training.records import Progress
+from glnn.training.trainer import Trainer
+from glnn.training.validation import Validation
+
+
+def trained_on(
+    plan: fitting.Plan, parts: fitting.Split, networks: list[tuple[Model, Params]], history: list[dict[str, Any]]
+) -> list[Progress]:
+    """Train each network on, within its share of the budget; the parameters that validate best are kept."""
+    writing, transition = (_last_rate(history, name) for name in ("writing_rate", "transition_rate"))
+    settings = replace(plan.settings, training="batch")
+    found = []
+    for model, params in networks:
+        rate = 1.0 / model.units
+        progress = Progress(params, writing or rate, transition or rate, best=params)
+        validation = None
+        if parts.validation is not None:
+            validation = Validation(model, parts.validation, parts.continues, settings.threads)
+        trainer = Trainer(model, parts.train, params, settings, validation, plan.seed, progress)
+        found.append(trainer.run(_share(plan.budget, len(networks))))
+    return found
+
+
+def with_symbols(model: Model, params: Params, at: int, new: int) -> Params:
+    """Parameters for `new` more symbols, whose codes begin at `at`."""
+    signals, A = model.signals, model.alphabet_size
+    if signals.symbols == "gate":
+        theta = with_mean(params.theta.reshape(A, -1), at, new, axis=0).ravel()
+    else:
+        # Flat by unit: its signals, then a number for each symbol.
+        sizes = np.diff(signals.ptr) + A
+        units = np.split(params.theta, np.cumsum(sizes)[:-1])
+        grown = [np.concatenate([unit[:-A], with_mean(unit[-A:], at, new, axis=0)]) for unit in units]
+        theta = np.concatenate(grown)
+    return params.replace(w=with_mean(params.w, at, new, axis=1), theta=theta)
+
+
+def _last_rate(history: list[dict[str, Any]], name: str) -> float | None:
+    """The last rate that a step was accepted at."""
+    rates = [row[name] for row in history if row.get(name)]
+    return float(rates[-1]) if rates and math.isfinite(rates[-1]) else None
+
+
+def _share(budget: Budget, number: int) -> Budget:
+    seconds = None if budget.seconds is None else budget.seconds / number
+    return Budget(seconds, budget.steps, budget.passes)
