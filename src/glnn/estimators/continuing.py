@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glnn.sequences import Alphabet, Reader
-from glnn.sequences.parts import parts_of
 from glnn.sequences.special import ExtendedAlphabet, base_of
+from glnn.sequences.tokens import parts_of
 
 if TYPE_CHECKING:
     from glnn.estimators.base import SequenceModel
