@@ -19,7 +19,7 @@ from glnn.predictors.uniform import Smoothed
 from glnn.progress import Display
 from glnn.sequences import Encoded, Reader
 from glnn.storage.model_file import ModelFileError
-from glnn.training import fitting
+from glnn.training import fitting, narration
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.compiling import compiling
 from glnn.training.race import seeds
@@ -186,7 +186,7 @@ class HMM(SequenceModel):
         callbacks: tuple[Callable[[EMStep], Any], ...],
     ) -> list[_Run]:
         display = Display(self.verbose)
-        display.say(fitting.opening("HMM", units, min(degree, units), len(all_seeds), budget, parts))
+        display.say(narration.opening("HMM", units, min(degree, units), len(all_seeds), budget, parts))
         with compiling(display):
             few = fitting.beginning(parts.train)
             fit_hmm(few, initial_hmm(few, units, degree, 0), steps=1)

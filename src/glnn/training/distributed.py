@@ -187,7 +187,7 @@ class ShardedEngine(Engine):
     ) -> Rewritten:
         """The log-likelihood with other writing weights; the evidence lies with the shards, under a number."""
         trial = next(self._trials)
-        value = float(self._shards.ask("rewrite", _slot(current), w, method.name, trial))
+        value = float(self._shards.ask("rewrite", _slot(current), w, method, trial))
         return Rewritten(value if np.isfinite(value) else -np.inf, trial)
 
     def writing_statistics(self, current: Forward) -> softmax.WritingStatistics:
@@ -197,7 +197,7 @@ class ShardedEngine(Engine):
 
     def derivatives(self, current: Forward, method: TransitionMethod, evidence: Any = None) -> Derivatives:
         """The statistics of the transitions of all shards."""
-        found: Derivatives = self._shards.ask("derivatives", _slot(current), current.params.w, method.name, evidence)
+        found: Derivatives = self._shards.ask("derivatives", _slot(current), current.params.w, method, evidence)
         return found
 
 

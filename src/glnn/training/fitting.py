@@ -22,6 +22,7 @@ from glnn.training.cluster_race import on_cluster
 from glnn.training.compiling import compiling
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
+from glnn.training.narration import closing, fraction_spent, line_of_step, opening
 from glnn.training.observer import Observer, Training
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.race import Run, Together, race, seeds, side_by_side
@@ -34,7 +35,6 @@ from glnn.training.validation import Validation, hold_out
 
 RIVAL_WEIGHT = 0.3
 _WARM_UP = 64
-_BITS = 1.0 / np.log(2.0)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,8 @@ def train(
     if plan.rival is not None and parts.validation is not None:
         runs.append(_rival(plan, size, parts))
     training = Training(runs, size, parts, finish)
-    display.say(opening(plan.name, *size, plan.budget, parts))
+    if display.verbose:
+        display.say(opening(plan.name, *size, plan.budget, parts))
     with compiling(display):
         _warm_up(runs[0], plan.settings, plan.trainer, data)
         if runs[-1].settings is not None:
@@ -134,7 +135,8 @@ def train(
         return watched(*given, recorded=observer.recorded(run), listener=partial(observer.step, run))
 
     def listen(run: Run, info: StepInfo, source: Trainer) -> bool:
-        display.update(fraction_spent(plan.budget, training), _line(run, info, runs, parts))
+        if display.verbose:
+            display.update(fraction_spent(plan.budget, training), line_of_step(run, info, runs, parts))
         return any([callback(info, source) for callback in callbacks])
 
     together: Together | None = None
@@ -146,7 +148,8 @@ def train(
         best = race(runs, plan.budget, trainer, listen, plan.members, together)
     finally:
         display.close()
-    display.say(_closing(best, runs, plan.members))
+    if display.verbose:
+        display.say(closing(best, runs, plan.members))
     return training
 
 
@@ -200,45 +203,3 @@ def beginning(data: Encoded) -> Encoded:
     """The first few symbols, to compile with."""
     codes = data.codes[:_WARM_UP]
     return Encoded(codes, np.array([0, codes.size], np.int64), np.ones(codes.size, bool), data.alphabet)
-
-
-def opening(name: str, units: int, degree: int, restarts: int, budget: Budget, parts: Split) -> str:
-    """What is going to be trained, and on what."""
-    starts = f", {restarts} random starts" if restarts > 1 else ""
-    if parts.held_out:
-        held = f"the last {parts.held_out:,} are held out for validation"
-    else:
-        held = "nothing validates" if parts.validation is None else "validation data are given"
-    symbols = parts.train.codes.size + parts.held_out
-    return (
-        f"{name}: {units} units, {degree} edges from each{starts}, budget {budget}; "
-        f"{symbols:,} symbols of {len(parts.train.alphabet)} kinds, {held}"
-    )
-
-
-def _line(run: Run, info: StepInfo, runs: Sequence[Run], parts: Split) -> str:
-    start = f"start {runs.index(run) + 1}/{len(runs)}, " if len(runs) > 1 else ""
-    learned = _per_symbol(info.log_likelihood, parts.train)
-    text = f"{start}step {info.step}, {sum(r.used('seconds') for r in runs):.0f} s, {learned:.4f} bits a symbol"
-    if info.validation is not None and parts.validation is not None and run.progress is not None:
-        now, best = (_per_symbol(value, parts.validation) for value in (info.validation, run.progress.best_score))
-        text += f", validation {now:.4f} (best {best:.4f} at step {run.progress.best_step})"
-    return text
-
-
-def _closing(best: Run, runs: Sequence[Run], members: int = 1) -> str:
-    assert best.progress is not None
-    seconds = sum(run.used("seconds") for run in runs)
-    text = f"stopped ({best.progress.reason or 'budget'}) after {seconds:.1f} CPU seconds; "
-    text += f"kept step {best.progress.best_step} of {best.progress.step}"
-    text += f" from start {runs.index(best) + 1} of {len(runs)}" if len(runs) > 1 else ""
-    return text + (f" as the first of {members} members" if members > 1 else "")
-
-
-def fraction_spent(budget: Budget, training: Training) -> float:
-    """How much of the budget is spent."""
-    return max(training.used(what) / limit for what, limit in vars(budget).items() if limit is not None)
-
-
-def _per_symbol(log_likelihood: float, data: Encoded) -> float:
-    return -log_likelihood * _BITS / max(int(data.mask.sum()), 1)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from glnn.metrics import TRANSITION_METHODS
+from glnn.metrics import TransitionMethod
 from glnn.models import Model, Params
 from glnn.output import softmax
 from glnn.sequences import Encoded
@@ -61,18 +61,18 @@ class Shard:
         """The statistics of w of a pass."""
         return self._engine.writing_statistics(self._passes[slot])
 
-    def rewrite(self, slot: int, w: np.ndarray, method: str, trial: int) -> float:
+    def rewrite(self, slot: int, w: np.ndarray, method: TransitionMethod, trial: int) -> float:
         """The log-likelihood of a pass with other writing weights; the evidence is kept under the trial's number."""
         self._trial = trial
-        self._rewritten = self._engine.rewrite(self._passes[slot], w, TRANSITION_METHODS[method], self._rewritten)
+        self._rewritten = self._engine.rewrite(self._passes[slot], w, method, self._rewritten)
         return self._rewritten.log_likelihood
 
-    def derivatives(self, slot: int, w: np.ndarray, method: str, trial: int | None) -> Derivatives:
+    def derivatives(self, slot: int, w: np.ndarray, method: TransitionMethod, trial: int | None) -> Derivatives:
         """The backward pass of a forward pass, at the writing weights of a trial, or None where none was accepted."""
         current = self._passes[slot]
         self._passes[slot] = current = replace(current, params=current.params.replace(w=w), writing=None)
         evidence = self._rewritten.evidence if trial == self._trial else None
-        found = self._engine.derivatives(current, TRANSITION_METHODS[method], evidence)
+        found = self._engine.derivatives(current, method, evidence)
         return replace(found, failure=self._moved(found.failure))
 
     def _moved(self, failure: NotFinite | None) -> NotFinite | None:
