@@ -2,9 +2,9 @@
 
     python experiments/walks.py [fit] [train] [compress] [report]
 
-Each walk runs in a process of its own, after one run that compiles. Counted are the Python functions of the package,
-class bodies and comprehensions left out; training is the paper's, in every version; depth is the most of them that are open at once. Compiled kernels count as one
-call each where Python enters them, not at all inside.
+Each walk runs in a process of its own, after one run that compiles; what is trained is trained as in the paper. Counted
+are the Python functions of the package, class bodies and comprehensions left out; depth is the most of them that are
+open at once. Compiled kernels count as one call each where Python enters them, not at all inside.
 """
 
 from __future__ import annotations
