@@ -82,7 +82,7 @@ def forward_dense(
     alpha: np.ndarray,
     c: np.ndarray,
 ) -> None:
-    """Fill α[t], the states expected before x[t], and c[t]; `state` goes from before x[0] to behind the last."""
+    """Fill α[t], the states expected before x[t], and c[t]; `state` goes from before x[0] to after the last."""
     f = np.empty(state.size)
     active = np.empty(state.size, np.int64)
     for t in range(x.size):

@@ -62,7 +62,7 @@ def encode_symbol(y: int, p: np.ndarray, C: np.ndarray, M: np.uint64, coder: np.
 
 @kernel()
 def decode_symbol(p: np.ndarray, C: np.ndarray, M: np.uint64, coder: np.ndarray, source: np.ndarray) -> int:
-    """The inverse of `encode_symbol`; the code A stands for an escape, the counts behind M."""
+    """The inverse of `encode_symbol`; the code A stands for an escape, the counts after M."""
     code, span = coder[CODE], coder[SPAN]
     A = p.size
     if M < TOTAL and part(span, M) <= code:

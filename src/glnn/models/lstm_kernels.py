@@ -112,7 +112,7 @@ def forward(
     trace: np.ndarray,
     noise: np.ndarray,
 ) -> None:
-    """Fill the trace; `state` is (c, h) before the first position and becomes that behind the last.
+    """Fill the trace; `state` is (c, h) before the first position and becomes that after the last.
 
     Row t of `noise` is added to the cells c^{t+1}; it has no rows where there is none.
 
@@ -171,7 +171,7 @@ def backward(
 ) -> None:
     """Derivatives of the log-likelihood, from the last position to the first: `B_next[t]` of the 4N pre-activations.
 
-    `carry` holds the derivatives with respect to (c, h) behind the last position, that of c without its part through o
+    `carry` holds the derivatives with respect to (c, h) after the last position, that of c without its part through o
     and h of the same time; it leaves as those of the first. `weight` is (4N, N), or (edges, 4) in the order of sources.
     """
     N = carry.size // 2

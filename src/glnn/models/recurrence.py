@@ -96,7 +96,7 @@ def forward_dense(
     a: np.ndarray,
     noise: np.ndarray,
 ) -> None:
-    """Fill the activities a[t]; `V` holds the state before the first position and, after, behind the last.
+    """Fill the activities a[t]; `V` holds the state before the first position and, in the end, that after the last.
 
     Row t of `noise` is added to V^{t+1}; it has no rows where there is none.
     """
@@ -163,7 +163,7 @@ def backward_dense(
 ) -> None:
     """B^t_i = leak · B^{t+1}_i + s'(V^t_i)(error^t_i + Σ_j τ_{ij x_t} B^{t+1}_j), from the last position to the first.
 
-    `B` enters as the derivative behind the last position and leaves as that of the first;
+    `B` enters as the derivative after the last position and leaves as that of the first;
     `B_next[t]` becomes B^{t+1}, and row k of `B_start` the derivative at the k-th sequence start.
     `error` has one row for each position in `predicted` (the others have χ = 0).
     """
