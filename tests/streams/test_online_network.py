@@ -55,6 +55,15 @@ def test_it_goes_on_elsewhere_to_the_same_bits(model: Any, tmp_path: Path) -> No
     assert again.push_many(text[1001:]).tolist() == stream.push_many(text[1001:]).tolist()
 
 
+def test_sequences_shorter_than_a_window_are_learned_too(model: Any) -> None:
+    streams = {learning: model.stream(learning=learning) for learning in ("online", "frozen")}
+    for _ in range(80):
+        for stream in streams.values():
+            stream.push_many("abab" * 5)
+            stream.end()
+    assert streams["online"].bits < 0.98 * streams["frozen"].bits
+
+
 def test_memory_does_not_grow(model: Any) -> None:
     stream = model.stream(learning="online")
     stream.push_many(chain(0.5, 640))

@@ -80,6 +80,7 @@ class NetworkLearner:
         self._steps = OnlineSteps(network.model, network.params, network.alphabet, network.running, settings)
         self.window, self.share = self._steps.settings.window, network.share
         self.stepper: Stepper = network.stepper
+        self._under_way: LearningState | None = None
 
     @property
     def alphabet(self) -> Alphabet:
@@ -91,12 +92,15 @@ class NetworkLearner:
         return LearningState(self, self.stepper.begin(), learn=False)
 
     def begin_learning(self) -> LearningState:
-        """The state at the start of a sequence that is learned as it is read."""
-        return LearningState(self, self.stepper.begin(), learn=True)
+        """The state at the start of a sequence that is learned as it is read, after what is left of the last one."""
+        if self._under_way is not None:
+            self._under_way.finish()
+        self._under_way = LearningState(self, self.stepper.begin(), learn=True)
+        return self._under_way
 
     def learn(self, codes: np.ndarray) -> None:
         """A whole sequence, window by window."""
-        state = self.begin_learning()
+        state = LearningState(self, self.stepper.begin(), learn=True)
         for code in codes.tolist():
             state.advance(code)
         state.finish()
