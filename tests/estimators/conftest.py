@@ -19,6 +19,7 @@ NETWORKS = {entry.title: MODELS[entry.title] for entry in registry.networks().va
 def make(name: str, **parameters: Any) -> SequenceModel:
     """An unfitted model of little cost."""
     little = {"depth": 4, "units": 5, "degree": 3, "budget": "6 steps", "random_state": 0, "validation_fraction": 0.1}
+    little |= {"recipe": "paper"}
     known = MODELS[name].default_params()
     return MODELS[name](verbose=0, **{key: value for key, value in little.items() if key in known} | parameters)
 

@@ -29,7 +29,14 @@ def train(
     learning: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of mixtures and context trees: auto | online | frozen.")
     ] = None,
-    metric: Annotated[str | None, typer.Option(metavar="NAME", help=" | ".join(registry.metrics()))] = None,
+    recipe: Annotated[
+        str | None, typer.Option(metavar="NAME", help="best | paper: what of the training is not set here.")
+    ] = None,
+    training: Annotated[str | None, typer.Option(metavar="NAME", help="auto | batch | stochastic")] = None,
+    noise: Annotated[
+        float | None, typer.Option(min=0.0, help="Noise on the state while training, 0 for none; auto if left out.")
+    ] = None,
+    metric: Annotated[str | None, typer.Option(metavar="NAME", help=" | ".join([*registry.metrics(), "adam"]))] = None,
     output_metric: Annotated[str | None, typer.Option(metavar="NAME", help="qdh | dh | plain")] = None,
     units: Annotated[str | None, typer.Option(metavar="N", help="Size of the network; auto if left out.")] = None,
     degree: Annotated[str | None, typer.Option(metavar="N", help="Edges from each unit; auto if left out.")] = None,
@@ -97,6 +104,9 @@ def train(
         )
     asked = ReadOptions(format, tokens, case, activity, time, time_format, delimiter, empty, predict_after)
     given: dict[str, Any] = {
+        "recipe": recipe,
+        "training": training,
+        "noise": noise,
         "metric": metric,
         "output_metric": output_metric,
         "units": number_or_auto("--units", units),

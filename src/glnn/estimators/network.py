@@ -29,7 +29,7 @@ from glnn.estimators.parameters import (
     parameter,
     seed,
 )
-from glnn.estimators.recipes import METRICS, RECIPES, patience_of, resolve
+from glnn.estimators.recipes import METRICS, RECIPES, patience_of, recorded, resolve
 from glnn.metrics import WRITING_METHODS, TransitionMethod
 from glnn.models import Model, Params
 from glnn.models.recurrence import ACTIVATIONS
@@ -64,7 +64,13 @@ _RECORD = (
     "restarts_",
 )
 # Files of an older version lack these.
-_LATER = {"smoothing_": 0.0, "member_smoothing_": None, "members_": None, "combined_bits_": None}
+_LATER: dict[str, Any] = {
+    "training_": None,
+    "smoothing_": 0.0,
+    "member_smoothing_": None,
+    "members_": None,
+    "combined_bits_": None,
+}
 # What "auto" stands for in the parameters that act on the prediction alone.
 _AUTOMATIC: dict[str, dict[str, Any]] = {
     "paper": {"calibration": False, "members": 1, "start": "trained"},
@@ -78,15 +84,16 @@ class Network(SequenceModel):
     """What the networks share.
 
     Fitted: `alphabet_`, `predictor_`, `params_` (w, theta, V0), `graph_`, `units_`, `degree_`, `n_parameters_`,
-    `history_` (one dict for each step of the best run), `steps_`, `passes_`, `seconds_` (of the best run),
-    `total_seconds_` (of all starts), `stopped_` (why), `best_step_`, `validation_bits_` (the paper's regularised score;
-    None without validation), `smoothing_` (the share of the uniform distribution; `member_smoothing_` those in the
-    members, before they are weighed), `held_out_` (symbols held out by
-    `fit`), `seed_` (of the best run: with `restarts=1` and as many steps it repeats that run exactly), `restarts_` (one
-    dict for each start), `members_` (one dict for each network that predicts, the best first) and `networks_` (their
-    predictors), `weights_` (how they are mixed by entropy, `glnn.predictors.calibration.EntropyWeights`; None for one
-    network as it is), `starts_` (the start state of each, None as trained), `combined_bits_` (bits a symbol of the
-    validation data: of each member, of all mixed evenly, of all as they are weighed).
+    `training_` (how the best run was trained: recipe, kind, metric, noise, averaging, patience), `history_` (one dict
+    for each step of the best run), `steps_`, `passes_`, `seconds_` (of the best run), `total_seconds_` (of all
+    starts), `stopped_` (why), `best_step_`, `validation_bits_` (the paper's regularised score; None without
+    validation), `smoothing_` (the share of the uniform distribution; `member_smoothing_` those in the members, before
+    they are weighed), `held_out_` (symbols held out by `fit`), `seed_` (of the best run: with `restarts=1` and as
+    many steps it repeats that run exactly), `restarts_` (one dict for each start), `members_` (one dict for each
+    network that predicts, the best first) and `networks_` (their predictors), `weights_` (how they are mixed by
+    entropy, `glnn.predictors.calibration.EntropyWeights`; None for one network as it is), `starts_` (the start state
+    of each, None as trained), `combined_bits_` (bits a symbol of the validation data: of each member, of all mixed
+    evenly, of all as they are weighed).
     """
 
     units: int | str = parameter(
@@ -97,7 +104,7 @@ class Network(SequenceModel):
     )
     _: KW_ONLY
     recipe: str = parameter(
-        "paper",
+        "best",
         partial(choice, allowed=RECIPES),
         '"paper" trains as the paper does; "best" is the best known: what is left at "auto" follows from it',
     )
@@ -392,6 +399,7 @@ class Network(SequenceModel):
         validated = training.split.validation is not None and np.isfinite(progress.best_score)
         self.validation_bits_ = -progress.best_score / float(np.log(2.0)) if validated else None
         self.held_out_ = training.split.held_out
+        self.training_ = None if best.settings is None else recorded(self.recipe, best.settings)
         self.seed_ = best.seed
         self.restarts_ = [_told(run) for run in training.runs]
 

@@ -85,6 +85,20 @@ def resolve(values: dict[str, Any], paper_metric: str) -> Method:
     return Method(settings, StochasticTrainer if stochastic else Trainer, rival)
 
 
+def recorded(recipe: str, settings: Settings) -> dict[str, Any]:
+    """How a network was trained, for its record and its file."""
+    stochastic = settings.training == "stochastic"
+    patience = settings.patience if settings.patience_part is None else settings.patience_part
+    return {
+        "recipe": recipe,
+        "training": settings.training,
+        "metric": settings.transition_method.name,
+        "noise": settings.noise,
+        "averaging": settings.averaging if stochastic else None,
+        "patience": patience,
+    }
+
+
 def _kind(values: dict[str, Any]) -> tuple[str, str | TransitionMethod]:
     """Batch or stochastic: as asked for; else by the recipe, unless something is set that only one of them has."""
     training, metric = values["training"], values["metric"]

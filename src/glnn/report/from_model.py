@@ -119,8 +119,7 @@ def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:
     if seconds is not None:
         # A context tree reads once; that is not a number of steps worth reporting.
         detail = f"{model.steps_:,} steps" if getattr(model, "steps_", 1) > 1 else ""
-        if hasattr(model, "metric"):
-            detail += f", {model.output_metric.upper()}+{model.metric.upper()}"
+        detail += _way_of_training(model)
         starts = len(getattr(model, "restarts_", ()))
         if starts > 1:
             detail += f"; {model.total_seconds_:,.1f} s for all {starts} starts"
@@ -129,6 +128,17 @@ def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:
     facts.append(Fact("alphabet", f"{len(shown):,} symbols", _beginning_of(shown)))
     facts.append(Fact("made", f"{when:%d %b %Y}".lstrip("0"), f"{when:%H:%M}, glnn {_version()}"))
     return facts
+
+
+def _way_of_training(model: Any) -> str:
+    """The metrics of batch training, or that it was stochastic; empty for what is no network."""
+    if not hasattr(model, "metric"):
+        return ""
+    # Files of an older version tell the metric only.
+    how = getattr(model, "training_", None) or {"training": "batch", "metric": model.metric}
+    if how["training"] == "batch":
+        return f", {model.output_metric.upper()}+{str(how['metric']).upper()}"
+    return f", stochastic, {how['metric']}"
 
 
 def _beginning_of(symbols: Sequence[str], most: int = 30) -> str:

@@ -118,8 +118,8 @@ def train(
         display.say(opening(plan.name, *size, plan.budget, parts))
     with compiling(display):
         _warm_up(runs[0], plan.settings, plan.trainer, data)
-        if runs[-1].settings is not None:
-            _warm_up(runs[-1], runs[-1].settings, Trainer, data)
+        if runs[-1].trainer is not None:
+            _warm_up(runs[-1], runs[-1].settings or plan.settings, runs[-1].trainer, data)
     if observer is not None:
         observer.begin(training)
 
@@ -179,13 +179,13 @@ def _start(plan: Plan, size: Size, parts: Split, seed: int, settings: Settings |
         validation = Validation(model, parts.validation, parts.continues, plan.settings.threads)
     settings = settings or plan.settings
     initial = model.initial_for_chunks if settings.training == "stochastic" else model.initial
-    return Run(seed, model, initial(predicted, counts, generator), validation)
+    return Run(seed, model, initial(predicted, counts, generator), validation, settings=settings)
 
 
 def _rival(plan: Plan, size: Size, parts: Split) -> Run:
     """A network that is trained on all data at once: where noise and short chunks hide what is to be learned."""
     run = _start(plan, size, parts, seeds(plan.seed, 2)[1], plan.rival)
-    run.settings, run.trainer, run.weight = plan.rival, Trainer, RIVAL_WEIGHT
+    run.trainer, run.weight = Trainer, RIVAL_WEIGHT
     return run
 
 
