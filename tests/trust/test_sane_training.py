@@ -108,7 +108,7 @@ ONE_POSITION = Data([[0, 1] * 20], [[t == 39 for t in range(40)]], range(2))
 @example(LONG_RUN, everyday(name="gnn", units=2, damping=0.0))
 @examples(35)
 def test_training_stays_sane(given_data: Data, given_parameters: dict[str, Any]) -> None:
-    options = {**given_parameters, "budget": f"{STEPS} steps", "restarts": 1, "verbose": 0}
+    options = {**given_parameters, "recipe": "paper", "budget": f"{STEPS} steps", "restarts": 1, "verbose": 0}
     kind = NETWORKS[options.pop("name")]
     model = kind(**options, alphabet=given_data.alphabet).fit(given_data.sequences, mask=given_data.mask)
     event(f"stopped: {model.stopped_}")
@@ -124,6 +124,33 @@ def test_training_stays_sane(given_data: Data, given_parameters: dict[str, Any])
         ).all()
         assert row["conditioning"] >= 1.0
     assert model.stopped_ in ("budget", "converged")
+    check_use(model, given_data)
+
+
+@given(data(), parameters(), st.sampled_from(["auto", 0.0, 0.3, 5.0]), st.booleans())
+@example(Data([[0]], None, range(2)), everyday(), "auto", True)
+@example(Data([[0], [1, 1]], None, range(2)), everyday(name="lstm", units=1), 5.0, True)
+@example(ONE_POSITION, everyday(units=17, name="gnn", validation_fraction=0.5), "auto", True)
+@example(LONG_RUN, everyday(name="rnn", units=2, validation_fraction="auto"), "auto", True)
+@example(LONG_RUN, everyday(name="gnn", units=2, damping=0.0), 5.0, False)
+@examples(25)
+def test_stochastic_training_stays_sane(
+    given_data: Data, given_parameters: dict[str, Any], noise: Any, adam: bool
+) -> None:
+    """No divergence and no NaN, with any metric and with noise that drowns everything."""
+    options = {**given_parameters, "noise": noise, "budget": "12 steps", "training": "stochastic", "verbose": 0}
+    kind = NETWORKS[options.pop("name")]
+    if adam:
+        options["metric"] = "adam"
+    model = kind(**options, alphabet=given_data.alphabet).fit(given_data.sequences, mask=given_data.mask)
+    event(f"stopped: {model.stopped_}")
+    assert all(np.isfinite(part).all() for part in vars(model.params_).values())
+    likelihoods = [row["log_likelihood"] for row in model.history_]
+    assert np.isfinite(likelihoods).all()
+    # With noise larger than every signal nothing can be learned, but nothing breaks either.
+    assert min(likelihoods) > 5.0 * likelihoods[0] - 50.0
+    for row in model.history_:
+        assert row["validation"] is None or np.isfinite(row["validation"])
     check_use(model, given_data)
 
 
@@ -161,6 +188,7 @@ def test_many_steps_on_next_to_nothing(name: str, metric: str) -> None:
         units=8,
         degree=2,
         metric=metric,
+        recipe="paper",
         budget="150 steps",
         restarts=1,
         random_state=1,

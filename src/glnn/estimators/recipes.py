@@ -80,7 +80,9 @@ def resolve(values: dict[str, Any], paper_metric: str) -> Method:
     known = {one.name for one in fields(Settings)}
     settings = Settings(**{name: value for name, value in {**values, **chosen}.items() if name in known})
     rival = None
-    if stochastic and values["training"] == "auto" and values["restarts"] == "auto" and values["trainer"] is None:
+    left_open = values["training"] == values["restarts"] == values["noise"] == "auto" and values["trainer"] is None
+    # A step of one is not a step of the other: they race for seconds only.
+    if stochastic and left_open and values["budget"].seconds is not None:
         rival = replace(settings, training="batch", metric=paper_metric, noise=0.0, patience=None, patience_part=None)
     return Method(settings, StochasticTrainer if stochastic else Trainer, rival)
 
