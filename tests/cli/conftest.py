@@ -18,7 +18,7 @@ from glnn import sources
 from glnn.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = ("--units", "4", "--degree", "2", "--restarts", "1")
+SMALL = ("--recipe", "paper", "--units", "4", "--degree", "2", "--restarts", "1")
 
 
 @dataclass(frozen=True)

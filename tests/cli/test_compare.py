@@ -121,16 +121,16 @@ def test_one_failure_does_not_stop_the_others(glnn: Command, files: Path, monkey
 
 
 def test_ctrl_c_leaves_the_table_of_what_was_done(glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from glnn.training.trainer import Trainer
+    from glnn.training.stochastic import StochasticTrainer
 
-    step = Trainer.step
+    step = StochasticTrainer.step
 
-    def interrupted(self: Trainer, clock: object = None) -> object:
+    def interrupted(self: StochasticTrainer, clock: object = None) -> object:
         if self.progress.step == 2 and len(self.data.codes) > 64:
             raise KeyboardInterrupt
         return step(self, clock)
 
-    monkeypatch.setattr(Trainer, "step", interrupted)
+    monkeypatch.setattr(StochasticTrainer, "step", interrupted)
     done = glnn("compare", "tunes.txt", "--models", "bzip2,glnn,gnn,xz", *SMALL, "--json")
     assert done.code == 130
     assert {row["model"] for row in done.json["rows"]} == {"bzip2", "GLNN"}

@@ -7,32 +7,38 @@ import random
 import shutil
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from glnn.estimators import load
 from glnn.storage.checkpoint import NAME, PREVIOUS
+from glnn.training.stochastic import StochasticTrainer
 from glnn.training.trainer import Trainer
 from tests.cli.conftest import Command, process
 from tests.cli.test_train import same_runs
 
-RUN = ("train", "tunes.txt", "--valid", "more.txt", "--units", "4", "--degree", "2")
+RUN = ("train", "tunes.txt", "--valid", "more.txt", "--units", "4", "--degree", "2", "--recipe", "paper")
 
 
 def interrupt_after(steps: int, patched: pytest.MonkeyPatch) -> None:
     """Ctrl-C after so many steps that were computed, those of the compilation not counted."""
-    step, done = Trainer.step, 0
+    done = 0
 
-    def counted(self: Trainer, clock: object = None) -> object:
-        nonlocal done
-        if len(self.data.codes) > 64:
-            if done == steps:
-                raise KeyboardInterrupt
-            done += 1
-        return step(self, clock)
+    def counted(step: Callable[..., object]) -> Callable[..., object]:
+        def one(self: Trainer, clock: object = None) -> object:
+            nonlocal done
+            if len(self.data.codes) > 64:
+                if done == steps:
+                    raise KeyboardInterrupt
+                done += 1
+            return step(self, clock)
 
-    patched.setattr(Trainer, "step", counted)
+        return one
+
+    for kind in (Trainer, StochasticTrainer):
+        patched.setattr(kind, "step", counted(kind.step))
 
 
 @pytest.mark.parametrize("when", [1, 5, 6, 13, 17])
@@ -48,6 +54,17 @@ def test_random_starts_race_on_as_if_nothing_had_happened(
     done = glnn("resume", "run")
     assert done.code == 0
     assert f"going on from step {when}\n" in done.err
+    assert same_runs(files / "run", files / "whole")
+
+
+@pytest.mark.parametrize("when", [1, 6, 11])
+def test_stochastic_starts_race_on_too(when: int, glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = (*RUN[:-1], "best", "--restarts", 3, "--budget", "18 steps", "--quiet")
+    assert glnn(*arguments, "--run", "whole").code == 0
+    with monkeypatch.context() as patched:
+        interrupt_after(when, patched)
+        assert glnn(*arguments, "--run", "run").code == 130
+    assert glnn("resume", "run").code == 0
     assert same_runs(files / "run", files / "whole")
 
 

@@ -22,7 +22,7 @@ def test_the_model_is_that_of_the_estimator(glnn: Command, files: Path) -> None:
     done = glnn("train", "tunes.txt", "--valid", "more.txt", *SMALL, *STEPS, "--seed", 3, "--run", "run", "--json")
     assert done.code == 0
     assert done.err == ""
-    options = {"units": 4, "degree": 2, "restarts": 1, "budget": "4 steps", "random_state": 3}
+    options = {"recipe": "paper", "units": 4, "degree": 2, "restarts": 1, "budget": "4 steps", "random_state": 3}
     expected = GLNN(**options, unknown="escape", verbose=0).fit(TUNES, MORE)
     found = load(files / "run" / "model.safetensors")
     assert isinstance(found, GLNN)

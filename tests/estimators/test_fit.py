@@ -106,7 +106,16 @@ def test_training_masks_say_what_is_learned() -> None:
     generator = np.random.default_rng(0)
     text = "".join(("b0" if k % 2 else "b1") + "".join(generator.choice(list("xy"), 3)) for k in range(120))
     mask = np.array([k > 0 and text[k - 1] == "b" for k in range(len(text))])
-    model = GLNN(units=6, degree=6, budget="40 steps", random_state=0, verbose=0, validation_fraction=0, smoothing=0.0)
+    model = GLNN(
+        recipe="paper",
+        units=6,
+        degree=6,
+        budget="40 steps",
+        random_state=0,
+        verbose=0,
+        validation_fraction=0,
+        smoothing=0.0,
+    )
     model.fit(text, mask=mask)
     history = [row["log_likelihood"] for row in model.history_]
     assert model.bits(text, mask) == pytest.approx(-max(history) / math.log(2.0), rel=1e-9)
@@ -115,7 +124,7 @@ def test_training_masks_say_what_is_learned() -> None:
 
 def test_ends_are_learned() -> None:
     cases = [list("ab" * k) for k in (1, 2, 3)] * 8
-    model = GLNN(units=6, budget="60 steps", random_state=0, verbose=0).fit(cases)
+    model = GLNN(recipe="paper", units=6, budget="60 steps", random_state=0, verbose=0).fit(cases)
     assert model.predict_proba(list("aba"))[2] < 0.02 < model.predict_proba(list("abab"))[2]
     lengths = {len(sample) for sample in model.sample(count=40, random_state=0)}
     assert lengths <= {2, 4, 6, 8} and len(lengths) > 1
@@ -235,7 +244,7 @@ def test_unknown_symbols_in_validation_and_training_data() -> None:
 
 def test_time_scales_and_alpha_reach_the_network() -> None:
     scales = np.array([0.3, 0.2, 0.1])
-    model = GLNN(time_scales=scales, alpha=0.4, budget="1 steps", random_state=0, verbose=0).fit(TEXT)
+    model = GLNN(recipe="paper", time_scales=scales, alpha=0.4, budget="1 steps", random_state=0, verbose=0).fit(TEXT)
     network = model._without_escape().model
     assert model.units_ == 3 and network.alpha == 0.4
     np.testing.assert_array_equal(network.time_scales, scales)

@@ -20,7 +20,15 @@ TRAIN, TEST = TEXT[:4000], TEXT[4000:6000]
 
 
 def fitted(**given: Any) -> Any:
-    parameters = {"units": 6, "degree": 2, "budget": "12 steps", "restarts": 1, "random_state": 3, "verbose": 0}
+    parameters = {
+        "recipe": "paper",
+        "units": 6,
+        "degree": 2,
+        "budget": "12 steps",
+        "restarts": 1,
+        "random_state": 3,
+        "verbose": 0,
+    }
     return glnn.GLNN(**{**parameters, **given}).fit(TRAIN)
 
 

@@ -17,7 +17,7 @@ TEXT = "abcabdabc" * 40
 
 
 def make(kind: Any = GLNN, **options: Any) -> Any:
-    return kind(units=5, degree=2, budget="25 steps", random_state=0, verbose=0, **options)
+    return kind(recipe="paper", units=5, degree=2, budget="25 steps", random_state=0, verbose=0, **options)
 
 
 @pytest.mark.parametrize("kind", [GLNN, LSTM])

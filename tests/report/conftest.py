@@ -23,7 +23,7 @@ def counting_text() -> str:
 @pytest.fixture(scope="session")
 def counter(counting_text: str) -> Any:
     """A GLNN on aⁿbⁿ."""
-    return GLNN(units=6, degree=3, budget="25 steps", random_state=0, verbose=0).fit(counting_text)
+    return GLNN(recipe="paper", units=6, degree=3, budget="25 steps", random_state=0, verbose=0).fit(counting_text)
 
 
 @pytest.fixture(scope="session")
@@ -38,4 +38,4 @@ def event_log() -> Sequences:
 @pytest.fixture(scope="session")
 def clerk(event_log: Sequences) -> Any:
     """A GLNN on the event log."""
-    return GLNN(units=5, degree=2, budget="25 steps", random_state=0, verbose=0).fit(event_log)
+    return GLNN(recipe="paper", units=5, degree=2, budget="25 steps", random_state=0, verbose=0).fit(event_log)

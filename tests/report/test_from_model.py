@@ -12,7 +12,7 @@ from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree
 from glnn.report import PageData, from_model, render
 from glnn.sequences import InputError, Sequences, encode
 
-SETTINGS = {"units": 4, "degree": 2, "budget": "4 steps", "random_state": 0, "verbose": 0}
+SETTINGS = {"recipe": "paper", "units": 4, "degree": 2, "budget": "4 steps", "random_state": 0, "verbose": 0}
 
 
 def silent(model: Any, data: Any, **options: Any) -> PageData:

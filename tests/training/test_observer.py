@@ -16,7 +16,7 @@ TEXT = "abcabdabc" * 20
 
 
 def make(**options: Any) -> GLNN:
-    return GLNN(units=4, degree=2, budget="9 steps", random_state=0, verbose=0, **options)
+    return GLNN(recipe="paper", units=4, degree=2, budget="9 steps", random_state=0, verbose=0, **options)
 
 
 class Seeing(Observer):

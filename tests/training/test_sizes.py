@@ -103,5 +103,5 @@ def test_pairs_do_not_cross_the_border_of_two_sequences() -> None:
 
 
 def test_a_text_alone_is_enough() -> None:
-    model = GLNN(budget="2 steps", verbose=0).fit("abracadabra " * 30)
+    model = GLNN(recipe="paper", budget="2 steps", verbose=0).fit("abracadabra " * 30)
     assert model.units_ == 24 and model.degree_ == 3 and len(model.restarts_) == 1 and model.held_out_ > 0

@@ -81,6 +81,10 @@ class StochasticTrainer(Trainer):
             numbers = memory["numbers"]
             self._chunks, (self._lowest, self._scale, self._look) = int(numbers[0]), numbers[1:4].tolist()
             self._best_at, self._sigma, self._loss, *self._losses = numbers[4:].tolist()
+            # What was done within a smaller budget is less of this one.
+            fraction = self._fraction(self.progress.seconds, 0.0)
+            self._look = min(self._look, (np.floor(fraction * LOOKS) + 1.0) / LOOKS)
+            self._best_at = min(self._best_at, fraction)
 
     def _make_update(self, memory: dict[str, np.ndarray] | None = None) -> Update:
         corpus, settings = self._whole, self.settings
@@ -110,7 +114,7 @@ class StochasticTrainer(Trainer):
         noise = Noise(self._sigma, self.noise_seed)
         total, predicted, rate, done = 0.0, 0.0, 0.0, 0
         for k in range(self._rounds):
-            rate = self._scale * _rate(self._fraction(clock, k / self._rounds))
+            rate = self._scale * _rate(self._fraction(clock.seconds, k / self._rounds))
             found = self._pass(params, self._streams.next(), noise, self._chunks)
             self._chunks += 1
             if found.failure is not None:
@@ -156,7 +160,7 @@ class StochasticTrainer(Trainer):
         progress = self.progress
         seconds, passes = clock.seconds, progress.passes + done
         with clock.paused():
-            fraction = self._fraction(clock, 1.0)
+            fraction = self._fraction(seconds, 1.0)
             due = fraction >= self._look or self._spent(seconds, progress.step + 1, passes)
             likelihood = -loss * self._whole.predicted
             self._losses = [self._losses[0] + 1.0, self._losses[1] + loss]
@@ -251,14 +255,14 @@ class StochasticTrainer(Trainer):
     def _spent(self, seconds: float, steps: int, passes: int) -> bool:
         return self._cycle is not None and self._cycle[0].spent(seconds, steps, passes)
 
-    def _fraction(self, clock: Clock, part: float) -> float:
+    def _fraction(self, seconds: float, part: float) -> float:
         """How much of this run's budget is spent; `part` of the step at hand is done."""
         if self._cycle is None:
             return 0.0
         budget, begin = self._cycle
         progress = self.progress
         used = {
-            "seconds": clock.seconds,
+            "seconds": seconds,
             "steps": progress.step + part,
             "passes": progress.passes + part * self._rounds,
         }
