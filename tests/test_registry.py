@@ -100,7 +100,7 @@ def test_an_added_network_is_a_model_like_any_other(fading: Any, tmp_path: Path)
     kind: Any = glnn.Fading
     assert kind is estimator("fading") and kind().metric == "qdrbpm" and kind().leak == 0.9
     assert "a gated network that forgets" in kind.__doc__.lower() and "leak:" in kind.__doc__
-    model = kind(units=4, degree=2, leak=0.5, budget="4 steps", random_state=0, verbose=0).fit(TEXT)
+    model = kind(recipe="paper", units=4, degree=2, leak=0.5, budget="4 steps", random_state=0, verbose=0).fit(TEXT)
     assert model.predictor_.model.leak == 0.5
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")

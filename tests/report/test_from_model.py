@@ -22,6 +22,7 @@ def silent(model: Any, data: Any, **options: Any) -> PageData:
 
 def fitted(kind: Any, data: Any, **changes: Any) -> Any:
     settings = {"verbose": 0} if kind is ContextTree else SETTINGS
+    settings = {name: value for name, value in settings.items() if name in kind.default_params()}
     return kind(**{**settings, **changes}).fit(data)
 
 
