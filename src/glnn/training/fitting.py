@@ -102,7 +102,7 @@ def train(
     data = parts.train
     asked = (plan.units, plan.degree, plan.restarts)
     if plan.settings.training == "stochastic":
-        size = size_for_chunks(*asked, len(data.alphabet), plan.gated)
+        size = size_for_chunks(*asked, len(data.alphabet), plan.gated, plan.budget)
     else:
         size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.budget, plan.cost)
     size = size._replace(restarts=max(size.restarts, plan.members))

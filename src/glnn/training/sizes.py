@@ -21,6 +21,7 @@ STEPS_FOR_A_START = 250
 MOST_STARTS = 6
 UNITS = (24, 64)
 CHUNK_UNITS = (32, 64)
+SECONDS_FOR_A_CHUNK_START, MOST_CHUNK_STARTS = 8.0, 4
 """For stochastic training."""
 LEAST_DEGREE = 3
 PARAMETERS_FOR_A_SYMBOL = 0.3
@@ -68,18 +69,23 @@ def choose_size(
     return Size(units, min(degree, units), restarts)
 
 
-def size_for_chunks(units: int | str, degree: int | str, restarts: int | str, alphabet_size: int, gated: bool) -> Size:
+def size_for_chunks(
+    units: int | str, degree: int | str, restarts: int | str, alphabet_size: int, gated: bool, budget: Budget
+) -> Size:
     """The same for stochastic training, where noise and not size decides how much is learned by heart.
 
     Where all symbols share a matrix the network is fully connected; gated ones have √(2A) edges from each unit, at
-    least five and at most eight.
+    least five and at most eight. Some starts never find what others find in seconds, so several race if there is time.
     """
     if not isinstance(units, int):
         least, most = CHUNK_UNITS
         units = min(max(least, round(8.0 * math.sqrt(alphabet_size))), most) if gated else most
     if not isinstance(degree, int):
         degree = min(max(5, math.ceil(math.sqrt(2.0 * alphabet_size))), 8) if gated else units
-    return Size(units, min(degree, units), restarts if isinstance(restarts, int) else 1)
+    if not isinstance(restarts, int):
+        seconds = budget.seconds or 0.0
+        restarts = min(max(1, int(seconds / SECONDS_FOR_A_CHUNK_START)), MOST_CHUNK_STARTS)
+    return Size(units, min(degree, units), restarts)
 
 
 def _degree(units: int, symbols: int, alphabet_size: int) -> int:
