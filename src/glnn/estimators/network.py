@@ -387,7 +387,7 @@ class Network(SequenceModel):
         assert progress is not None
         self.params_ = progress.best
         self.graph_ = best.model.graph  # type: ignore[attr-defined]
-        self.degree_ = training.size.degree
+        self.degree_ = self.graph_.edges // self.graph_.units
         self.history_ = [asdict(info) for info in progress.history]
         self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
         self.total_seconds_ = training.used("seconds")

@@ -34,6 +34,7 @@ from glnn.training.trainer import Callback, Trainer
 from glnn.training.validation import Validation, hold_out
 
 RIVAL_WEIGHT = 0.3
+MOST_RIVALS = 4
 _WARM_UP = 64
 
 
@@ -112,7 +113,7 @@ def train(
         plan = replace(plan, settings=replace(plan.settings, threads=1))
     runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
     if plan.rival is not None and parts.validation is not None:
-        runs.append(_rival(plan, size, parts))
+        runs += _rivals(plan, parts)
     training = Training(runs, size, parts, finish)
     if display.verbose:
         display.say(opening(plan.name, *size, plan.budget, parts))
@@ -182,11 +183,20 @@ def _start(plan: Plan, size: Size, parts: Split, seed: int, settings: Settings |
     return Run(seed, model, initial(predicted, counts, generator), validation, settings=settings)
 
 
-def _rival(plan: Plan, size: Size, parts: Split) -> Run:
-    """A network that is trained on all data at once: where noise and short chunks hide what is to be learned."""
-    run = _start(plan, size, parts, seeds(plan.seed, 2)[1], plan.rival)
-    run.trainer, run.weight = Trainer, RIVAL_WEIGHT
-    return run
+def _rivals(plan: Plan, parts: Split) -> list[Run]:
+    """Networks that are trained on all data at once: where noise and short chunks hide what is to be learned.
+
+    As many and as large as they would be by themselves, but a few at the most; each gets a smaller share than others.
+    """
+    data = parts.train
+    asked = (plan.units, plan.degree, "auto")
+    size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.budget, plan.cost)
+    rivals = []
+    for seed in seeds(plan.seed, 1 + min(size.restarts, MOST_RIVALS))[1:]:
+        run = _start(plan, size, parts, seed, plan.rival)
+        run.trainer, run.weight = Trainer, RIVAL_WEIGHT
+        rivals.append(run)
+    return rivals
 
 
 def _warm_up(run: Run, settings: Settings, kind: Callable[..., Trainer], data: Encoded) -> None:
