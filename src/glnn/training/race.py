@@ -26,6 +26,8 @@ from glnn.training.validation import Validation
 
 # Reasons that end the whole race rather than one run's share.
 _FINAL = ("callback", "interrupted")
+# Reasons that end a run for good.
+_FINISHED = ("converged", "not finite")
 
 
 @dataclass
@@ -42,6 +44,8 @@ class Run:
     """Another way to train than the other runs have; None for theirs."""
     weight: float = 1.0
     """Its share of what each run may spend."""
+    rested: bool = False
+    """Whether its patience ended before its share was spent, and more of the same is not worth it."""
 
     @property
     def score(self) -> float:
@@ -51,7 +55,7 @@ class Run:
     @property
     def finished(self) -> bool:
         """Whether more time would change nothing."""
-        return self.progress is not None and self.progress.reason in ("converged", "patience", "not finite")
+        return self.progress is not None and (self.progress.reason in _FINISHED or self.rested)
 
     def used(self, what: str) -> float:
         """Seconds, steps or passes spent."""
@@ -149,9 +153,13 @@ def side_by_side(
 
 
 def _train(run: Run, share: dict[str, float], trainer: Trainer, listener: Listener) -> None:
+    before = run.score
     # Set at once, so that an interruption finds it.
     run.progress = trainer.progress
     trainer.run(limits_of(run, share), (lambda info, source: listener(run, info, source),))
+    # Rates that fall anew with another share may well find more, unless this one found nothing.
+    falling = trainer.settings.patience_part is not None
+    run.rested = run.progress.reason == "patience" and not (falling and run.score > before)
 
 
 def limits_of(run: Run, share: dict[str, float]) -> Budget:

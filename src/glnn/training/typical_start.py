@@ -27,7 +27,6 @@ _VISITED = 400
 _MOST_SYMBOLS = 200_000
 _FREQUENT = 4
 _SINGLE = 8
-_FELT = 300
 # By how many standard errors a candidate must be better than the mean.
 _CERTAIN = 2.0
 _TRAINED, _MEAN = 0, 1
@@ -46,7 +45,8 @@ def automatic_start(
     start = typical_start(model, params, train, held)
     if start is None or held is None or continues:
         return start
-    trained, typical = (_beginnings(model, params.replace(V0=V0), held) for V0 in (params.V0, start))
+    # Over all of them: where something is counted, a wrong start is felt for thousands of symbols.
+    trained, typical = (float(_by_sequence(model, params.replace(V0=V0), held).sum()) for V0 in (params.V0, start))
     return start if typical > trained else None
 
 
@@ -76,15 +76,6 @@ def _by_sequence(model: Model, params: Params, data: Encoded) -> np.ndarray:
     places = np.zeros(len(data.codes))
     places[data.mask] = values
     return np.add.reduceat(places, data.starts[:-1])
-
-
-def _beginnings(model: Model, params: Params, data: Encoded) -> float:
-    """log-likelihood of the first symbols of every sequence, as far as a start is felt."""
-    inside = np.concatenate([np.arange(a, min(a + _FELT, b)) for a, b in itertools.pairwise(data.starts)])
-    lengths = np.minimum(np.diff(data.starts), _FELT)
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(data.starts.dtype)
-    few = Encoded(data.codes[inside], starts, data.mask[inside], data.alphabet)
-    return float(_by_sequence(model, params, few).sum()) if few.mask.any() else 0.0
 
 
 def cut_snippets(data: Encoded) -> Encoded | None:
