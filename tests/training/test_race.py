@@ -9,6 +9,7 @@ import pytest
 
 from glnn.training.budget import Budget
 from glnn.training.race import Run, race, seeds
+from glnn.training.settings import Settings
 
 pytestmark = pytest.mark.small
 
@@ -116,3 +117,23 @@ def test_seeds_begin_with_the_given_one_and_differ() -> None:
     assert seeds(5, 1) == [5]
     assert seeds(5, 4)[:3] == seeds(5, 3)
     assert len({*seeds(5, 50), *seeds(6, 50)}) == 100
+
+
+@pytest.mark.parametrize(("later", "rounds"), [(-1.0, 2), (-9.0, 1)])
+def test_patience_in_a_round_ends_a_start_only_if_the_round_found_nothing(later: float, rounds: int) -> None:
+    """Rates fall anew in the next round, which may well find more; but not after a round in vain."""
+    seen = []
+
+    class Impatient(Pretended):
+        def run(self, budget: Budget, callbacks: tuple[Any, ...]) -> None:
+            super().run(Budget(steps=self.progress.step + 1), callbacks)
+            self.progress.reason = "patience"
+            seen.append(self.run_.seed)
+
+    known = SimpleNamespace(step=1, passes=2, seconds=1.0, best_score=-5.0, reason="")
+    chunks = Settings(training="stochastic", metric="adam", patience_part=0.4)
+    run = Run(0, None, None, None, known, chunks)  # type: ignore[arg-type]
+    other = Run(1, None, None, None)  # type: ignore[arg-type]
+    scores = {0: [-5.0, later], 1: [-20.0]}
+    race([run, other], Budget(seconds=40.0), lambda run: Impatient(run, scores, []), lambda *_: None)  # type: ignore[arg-type, return-value]
+    assert seen.count(0) == rounds

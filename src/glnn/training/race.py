@@ -158,7 +158,7 @@ def _train(run: Run, share: dict[str, float], trainer: Trainer, listener: Listen
     run.progress = trainer.progress
     trainer.run(limits_of(run, share), (lambda info, source: listener(run, info, source),))
     # Rates that fall anew with another share may well find more, unless this one found nothing.
-    falling = trainer.settings.patience_part is not None
+    falling = run.settings is not None and run.settings.patience_part is not None
     run.rested = run.progress.reason == "patience" and not (falling and run.score > before)
 
 
