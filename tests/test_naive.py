@@ -14,9 +14,9 @@ from pathlib import Path
 import naive
 import numpy as np
 import pytest
-from naive.example import COMPONENTS, SYMBOLS, UNITS
+from naive.example import SYMBOLS, UNITS
 
-MODELS = ["rnn", "gnn", "glnn", "vector gnn", "vector glnn"]
+MODELS = ["rnn", "gnn", "glnn"]
 ACTIVATIONS = ["tanh", "logistic", "linear"]
 TRANSITION_METHODS = ["plain", "fb", "rms", "ruop", "rbpm", "qdruop", "qdrbpm"]
 STEP = 1e-5
@@ -118,8 +118,7 @@ def test_backward_is_the_derivative_in_every_state(model):
         T = len(sequence.x)
         assert not B[T].any()
         for t, i in itertools.product(range(T), range(UNITS)):
-            inputs = None if sequence.inputs is None else [sequence.inputs[t:]]
-            rest = naive.Data([sequence.x[t:]], [sequence.chi[t:]], None, inputs)
+            rest = naive.Data([sequence.x[t:]], [sequence.chi[t:]])
             value = {}
             for amount in (STEP, -STEP):
                 start = V[t].copy()
@@ -250,9 +249,6 @@ def test_frequency_adjusted_divides_by_how_often_a_symbol_is_read(model):
     share = [float(np.mean(read == y)) for y in range(SYMBOLS)]
     if model == "rnn":
         divisor = [share[index] if kind == "rho" else 1.0 for kind, index, _ in naive.rnn_parameters(net, SYMBOLS)]
-    elif model.startswith("vector"):
-        power = np.mean(np.concatenate(data.inputs) ** 2, axis=0)
-        divisor = [power[k] for _, _, k in naive.vector_parameters(net, COMPONENTS)]
     else:
         divisor = np.array(share)[:, None]
     np.testing.assert_allclose(adjusted[key] * divisor, plain[key], rtol=1e-12)
@@ -290,10 +286,7 @@ def test_invariant_directions_solve_the_damped_metric(model, method):
             g, d = (np.array([values[place] for place in block]) for values in (G, direction[key]))
             M_damped = M[j][b] + damping * np.eye(len(block))
             if method.startswith("qd"):
-                parts = COMPONENTS if model.startswith("vector") else 1
-                for cut in np.split(np.arange(len(block)), parts):
-                    expected = naive.quasi_diagonal(g[cut], M_damped[np.ix_(cut, cut)])
-                    np.testing.assert_allclose(d[cut], expected, rtol=1e-11, atol=1e-14)
+                np.testing.assert_allclose(d, naive.quasi_diagonal(g, M_damped), rtol=1e-11, atol=1e-14)
             else:
                 np.testing.assert_allclose(M_damped @ d, g, rtol=1e-10, atol=1e-12)
     m_0, B_0 = np.zeros(UNITS), np.zeros(UNITS)
@@ -322,15 +315,9 @@ def test_a_symbol_that_never_occurs_takes_no_step(model, method):
 @pytest.mark.parametrize("model", MODELS)
 def test_a_weight_of_two_is_the_sequence_twice(model):
     net, params, data = naive.example(model)
-    inputs = data.inputs
     weighted = data._replace(weights=[2.0, 1.0])
     order = [0, 0, 1]
-    twice = naive.Data(
-        [data.sequences[k] for k in order],
-        [data.masks[k] for k in order],
-        None,
-        None if inputs is None else [inputs[k] for k in order],
-    )
+    twice = naive.Data([data.sequences[k] for k in order], [data.masks[k] for k in order])
     for statistic in (
         naive.log_likelihood,
         naive.gradient_w,

@@ -19,7 +19,6 @@ from .forward import (
     log_output,
     output,
     probabilities,
-    read_at,
     step,
 )
 from .hmm import (
@@ -30,7 +29,6 @@ from .hmm import (
     linear_probabilities,
 )
 from .initialisation import (
-    gated_to_vector,
     initial_parameters,
     initial_w,
     predicted_frequencies,
@@ -60,14 +58,12 @@ from .metric import (
     modulus_start,
     parameters_into,
     quasi_diagonal,
-    quasi_diagonal_parameters_into,
 )
 from .problem import (
     Data,
     Network,
     OneSequence,
     Parameters,
-    components_of,
     each_sequence,
     edges,
     edges_into,
@@ -76,12 +72,10 @@ from .problem import (
     signals_into,
     symbol_counts,
     transition_key,
-    vector_parameters,
 )
 from .training import Record, Update, controlled_update, moved, train
 from .transition import (
     frequency_adjusted,
-    input_power,
     metric_direction,
     root_mean_square,
     start_direction,
@@ -106,7 +100,6 @@ __all__ = [
     "Update",
     "activities",
     "backward",
-    "components_of",
     "contributions",
     "controlled_update",
     "damped",
@@ -123,7 +116,6 @@ __all__ = [
     "frequencies",
     "frequency_adjusted",
     "full_solve",
-    "gated_to_vector",
     "gradient_start",
     "gradient_transition",
     "gradient_w",
@@ -133,7 +125,6 @@ __all__ = [
     "incoming_signals",
     "initial_parameters",
     "initial_w",
-    "input_power",
     "linear_log_likelihood",
     "linear_output",
     "linear_probabilities",
@@ -166,8 +157,6 @@ __all__ = [
     "probabilities",
     "quasi_diagonal",
     "quasi_diagonal_hessian",
-    "quasi_diagonal_parameters_into",
-    "read_at",
     "rnn_parameters",
     "root_mean_square",
     "s",
@@ -184,6 +173,5 @@ __all__ = [
     "transition_direction",
     "transition_key",
     "unfolded_metric_blocks",
-    "vector_parameters",
     "writing_direction",
 ]

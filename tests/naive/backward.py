@@ -9,26 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from .activation import s_prime
-from .forward import forward, output, read_at
+from .forward import forward, output
 from .problem import (
     Network,
     OneSequence,
     Parameters,
-    components_of,
     edges,
-    is_vector,
     rnn_parameters,
-    vector_parameters,
 )
 
 
-def edge_weights(net: Network, params: Parameters, x_t: int | np.ndarray) -> list[tuple[int, int, float]]:
+def edge_weights(net: Network, params: Parameters, x_t: int) -> list[tuple[int, int, float]]:
     """(i, j, weight of i → j in the step that reads x_t), for units i only: signal 0 does not depend on V."""
     weights = []
-    if is_vector(params):
-        for p, (i, j, k) in enumerate(vector_parameters(net, components_of(net, params))):
-            weights.append((i - 1, j, float(x_t[k] * params["tau_vec"][0, p])))
-    elif net.model == "rnn":
+    if net.model == "rnn":
         for p, (kind, i, j) in enumerate(rnn_parameters(net, params["w"].shape[1])):
             if kind == "tau":
                 weights.append((i - 1, j, float(params["theta"][0, p])))
@@ -50,7 +44,7 @@ def backward(net: Network, params: Parameters, sequence: OneSequence) -> np.ndar
     for t in reversed(range(T)):
         pi = output(w, a[t])
         transmitted = [0.0] * net.units
-        for i, j, tau in edge_weights(net, params, read_at(sequence, t)):
+        for i, j, tau in edge_weights(net, params, sequence.x[t]):
             transmitted[i] += tau * B[t + 1, j]
         for i in range(net.units):
             mean = 0.0
@@ -63,7 +57,7 @@ def backward(net: Network, params: Parameters, sequence: OneSequence) -> np.ndar
     return B
 
 
-def state_derivative(net: Network, params: Parameters, V_t: np.ndarray, x_t: int | np.ndarray) -> np.ndarray:
+def state_derivative(net: Network, params: Parameters, V_t: np.ndarray, x_t: int) -> np.ndarray:
     """∂V_j^{t+1}/∂V_i^t at [j, i]: τ_ij s'(V_i^t), and 1_{i=j} more in the GLNN (Section 3.5)."""
     derivative = np.zeros((net.units, net.units))
     for i, j, tau in edge_weights(net, params, x_t):
@@ -103,7 +97,7 @@ def modulus_rbpm(net: Network, params: Parameters, sequence: OneSequence) -> np.
     m = np.zeros((T + 1, net.units))
     for t in reversed(range(T)):
         pi = output(params["w"], a[t])
-        derivative = state_derivative(net, params, V[t], read_at(sequence, t))
+        derivative = state_derivative(net, params, V[t], sequence.x[t])
         for i in range(net.units):
             variance = output_variance(params["w"], pi, 1 + i)
             m[t, i] = sequence.chi[t] * s_prime(float(V[t, i]), net.activation) ** 2 * variance

@@ -7,7 +7,7 @@ import numpy as np
 from .problem import Data, Network, Parameters, edges
 
 IN_PTR, SOURCES = np.array([0, 2, 5, 7]), np.array([0, 2, 0, 1, 2, 0, 2])
-UNITS, SYMBOLS, COMPONENTS = 3, 3, 2
+UNITS, SYMBOLS = 3, 3
 
 
 def example(
@@ -17,24 +17,19 @@ def example(
     lengths: tuple[int, ...] = (6, 5),
     unseen: int = 0,
 ) -> tuple[Network, Parameters, Data]:
-    """A network, random parameters and data; "vector gnn" and "vector glnn" read random vectors.
+    """A network, random parameters and data.
 
     `unseen` more symbols belong to the alphabet than can occur.
     """
     generator = np.random.default_rng(seed)
-    net = Network(model.removeprefix("vector "), IN_PTR, SOURCES, activation)
+    net = Network(model, IN_PTR, SOURCES, activation)
     symbols = SYMBOLS + unseen
     params = {"w": generator.normal(size=(UNITS + 1, symbols)), "V0": generator.normal(size=UNITS)}
     if model == "rnn":
         params["theta"] = 0.7 * generator.normal(size=(1, len(edges(net)) + UNITS * symbols))
-    elif model.startswith("vector "):
-        params["tau_vec"] = 0.7 * generator.normal(size=(1, COMPONENTS * len(edges(net))))
     else:
         params["tau"] = 0.7 * generator.normal(size=(symbols, len(edges(net))))
     sequences = [generator.integers(0, SYMBOLS, length) for length in lengths]
     masks = [generator.random(length) < 0.7 for length in lengths]
     weights = [0.5 + generator.random() for _ in lengths]
-    inputs = None
-    if model.startswith("vector "):
-        inputs = [generator.normal(size=(length, COMPONENTS)) for length in lengths]
-    return net, params, Data(sequences, masks, weights, inputs)
+    return net, params, Data(sequences, masks, weights)

@@ -15,12 +15,9 @@ from .problem import (
     Network,
     OneSequence,
     Parameters,
-    components_of,
     each_sequence,
     edges,
-    is_vector,
     rnn_parameters,
-    vector_parameters,
 )
 
 
@@ -64,28 +61,9 @@ def step_glnn(net: Network, params: Parameters, V_t: np.ndarray, x_t: int) -> np
     return V_next
 
 
-def step_vector(net: Network, params: Parameters, V_t: np.ndarray, x_t: np.ndarray) -> np.ndarray:
-    """The remark of Section 1.2: Σ_k x_t^k τ_ijk in the place of τ_{ij x_t}, for GNN and GLNN."""
-    a_t = activities(net, V_t)
-    V_next = np.zeros(net.units)
-    if net.model == "glnn":
-        for j in range(net.units):
-            V_next[j] = V_t[j]
-    for p, (i, j, k) in enumerate(vector_parameters(net, components_of(net, params))):
-        V_next[j] += x_t[k] * params["tau_vec"][0, p] * a_t[i]
-    return V_next
-
-
-def step(net: Network, params: Parameters, V_t: np.ndarray, x_t: int | np.ndarray) -> np.ndarray:
-    """V^{t+1} from V^t and what is read at time t."""
-    if is_vector(params):
-        return step_vector(net, params, V_t, x_t)
+def step(net: Network, params: Parameters, V_t: np.ndarray, x_t: int) -> np.ndarray:
+    """V^{t+1} from V^t and the symbol read at time t."""
     return {"rnn": step_rnn, "gnn": step_gnn, "glnn": step_glnn}[net.model](net, params, V_t, x_t)
-
-
-def read_at(sequence: OneSequence, t: int) -> int | np.ndarray:
-    """What the network reads between t and t+1: the symbol printed, or the input vector."""
-    return sequence.x[t] if sequence.inputs is None else sequence.inputs[t]
 
 
 def forward(net: Network, params: Parameters, sequence: OneSequence) -> tuple[np.ndarray, np.ndarray]:
@@ -95,7 +73,7 @@ def forward(net: Network, params: Parameters, sequence: OneSequence) -> tuple[np
     V[0] = params["V0"]
     a[0] = activities(net, V[0])
     for t in range(T):
-        V[t + 1] = step(net, params, V[t], read_at(sequence, t))
+        V[t + 1] = step(net, params, V[t], sequence.x[t])
         a[t + 1] = activities(net, V[t + 1])
     return V, a
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from .activation import s_inverse
-from .problem import Data, Network, Parameters, each_sequence, edges, rnn_parameters, vector_parameters
+from .problem import Data, Network, Parameters, each_sequence, edges, rnn_parameters
 
 
 def predicted_frequencies(data: Data, symbols: int) -> tuple[list[float], int]:
@@ -162,13 +162,3 @@ def tanh_to_logistic(params: Parameters, net: Network) -> Parameters:
     else:
         changed["tau"] = logistic_gated(net, params["tau"])
     return changed
-
-
-def gated_to_vector(net: Network, tau: np.ndarray) -> np.ndarray:
-    """`tau_vec` that reads one-hot vectors as `tau` reads symbols: τ_ijk = τ_ijy with k = y."""
-    column = {(i, j): e for e, (i, j) in enumerate(edges(net))}
-    places = vector_parameters(net, tau.shape[0])
-    tau_vec = np.zeros((1, len(places)))
-    for p, (i, j, k) in enumerate(places):
-        tau_vec[0, p] = tau[k, column[i, j]]
-    return tau_vec

@@ -9,20 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from .backward import backward, modulus
-from .forward import forward, read_at
+from .forward import forward
 from .problem import (
     Data,
     Network,
     OneSequence,
     Parameters,
-    components_of,
     each_sequence,
     edges,
-    is_vector,
     rnn_parameters,
-    signals_into,
     transition_key,
-    vector_parameters,
 )
 
 Place = tuple[int, int]  # (row, column) in the array of transition parameters
@@ -31,11 +27,8 @@ Place = tuple[int, int]  # (row, column) in the array of transition parameters
 def parameters_into(net: Network, params: Parameters, j: int) -> list[list[Place]]:
     """The blocks of the full metric at unit j, each with its constant first.
 
-    GNN and GLNN: one for each symbol. RNN: one, of all τ_0j, τ_ij, ρ_jy. Vector input: one, of all (k, i).
+    GNN and GLNN: one for each symbol. RNN: one, of all τ_0j, τ_ij, ρ_jy.
     """
-    if is_vector(params):
-        places = vector_parameters(net, components_of(net, params))
-        return [[(0, p) for p, (_, target, _) in enumerate(places) if target == j]]
     if net.model == "rnn":
         places_rnn = rnn_parameters(net, params["w"].shape[1])
         return [[(0, p) for p, (_, _, target) in enumerate(places_rnn) if target == j]]
@@ -43,24 +36,13 @@ def parameters_into(net: Network, params: Parameters, j: int) -> list[list[Place
     return [[(y, e) for e in columns] for y in range(params["w"].shape[1])]
 
 
-def quasi_diagonal_parameters_into(net: Network, params: Parameters, j: int) -> list[list[Place]]:
-    """The blocks of the quasi-diagonal reduction: the same, but a vector input has one for each component."""
-    if not is_vector(params):
-        return parameters_into(net, params, j)
-    whole, length = parameters_into(net, params, j)[0], len(signals_into(net, j))
-    return [whole[k * length : (k + 1) * length] for k in range(components_of(net, params))]
-
-
-def incoming_signals(net: Network, params: Parameters, a_t: np.ndarray, x_t: int | np.ndarray) -> np.ndarray:
+def incoming_signals(net: Network, params: Parameters, a_t: np.ndarray, x_t: int) -> np.ndarray:
     """r^t = ∂V^{t+1}/∂θ for every transition parameter, in the shape of their array.
 
-    GNN, GLNN: 1_{x_t=y} a_i^t for τ_ijy. RNN: a_i^t for τ_ij, 1_{x_t=y} for ρ_jy. Vector: x_t^k a_i^t.
+    GNN, GLNN: 1_{x_t=y} a_i^t for τ_ijy. RNN: a_i^t for τ_ij, 1_{x_t=y} for ρ_jy.
     """
     r = np.zeros(params[transition_key(params)].shape)
-    if is_vector(params):
-        for p, (i, _, k) in enumerate(vector_parameters(net, components_of(net, params))):
-            r[0, p] = x_t[k] * a_t[i]
-    elif net.model == "rnn":
+    if net.model == "rnn":
         for p, (kind, index, _) in enumerate(rnn_parameters(net, params["w"].shape[1])):
             if kind == "tau":
                 r[0, p] = a_t[index]
@@ -80,7 +62,7 @@ def contributions(net: Network, params: Parameters, sequence: OneSequence) -> li
     places = [parameters_into(net, params, j) for j in range(net.units)]
     parts = []
     for t in range(len(sequence.x)):
-        r = incoming_signals(net, params, a[t], read_at(sequence, t))
+        r = incoming_signals(net, params, a[t], sequence.x[t])
         g = np.zeros(r.shape)
         for j in range(net.units):
             for block in places[j]:
@@ -119,21 +101,18 @@ def modulus_start(net: Network, params: Parameters, data: Data, metric: str) -> 
     return total
 
 
-def metric_blocks(
-    net: Network, params: Parameters, data: Data, metric: str, quasi: bool = False
-) -> list[list[np.ndarray]]:
-    """M̃ (`eq:tildeM`), not damped: [j][block], blocks as in `parameters_into` or its quasi-diagonal like.
+def metric_blocks(net: Network, params: Parameters, data: Data, metric: str) -> list[list[np.ndarray]]:
+    """M̃ (`eq:tildeM`), not damped: [j][block], blocks as in `parameters_into`.
 
     GNN and GLNN: M̃^{(jy)}_{ii'} = Σ_s c_s Σ_t 1_{x_t=y} a_i^t a_i'^t m̃_j^{t+1} is [j][y].
     """
-    blocks = quasi_diagonal_parameters_into if quasi else parameters_into
-    places = [blocks(net, params, j) for j in range(net.units)]
+    places = [parameters_into(net, params, j) for j in range(net.units)]
     M = [[np.zeros((len(block), len(block))) for block in of_unit] for of_unit in places]
     for sequence in each_sequence(data):
         _, a = forward(net, params, sequence)
         m = modulus(net, params, sequence, metric)
         for t in range(len(sequence.x)):
-            r = incoming_signals(net, params, a[t], read_at(sequence, t))
+            r = incoming_signals(net, params, a[t], sequence.x[t])
             for j in range(net.units):
                 for b, block in enumerate(places[j]):
                     for p in range(len(block)):

@@ -36,16 +36,14 @@ class Data(NamedTuple):
     sequences: Listing
     masks: Listing | None = None
     weights: Listing | None = None
-    inputs: Listing | None = None
 
 
 class OneSequence(NamedTuple):
-    """What is to be printed, χ, the weight c_s, and the vectors read (None: the network reads x)."""
+    """What is read and to be printed, χ, and the weight c_s."""
 
     x: list[int]
     chi: list[int]
     weight: float
-    inputs: np.ndarray | None
 
 
 def each_sequence(data: Data) -> list[OneSequence]:
@@ -54,21 +52,13 @@ def each_sequence(data: Data) -> list[OneSequence]:
         x = [int(symbol) for symbol in data.sequences[s]]
         chi = [1] * len(x) if data.masks is None else [int(bool(value)) for value in data.masks[s]]
         weight = 1.0 if data.weights is None else float(data.weights[s])
-        inputs = None if data.inputs is None else np.asarray(data.inputs[s], float)
-        every.append(OneSequence(x, chi, weight, inputs))
+        every.append(OneSequence(x, chi, weight))
     return every
 
 
-def is_vector(params: Parameters) -> bool:
-    """Whether the transition weights belong to the components of a vector instead of to symbols."""
-    return "tau_vec" in params
-
-
 def transition_key(params: Parameters) -> str:
-    """The name of the array of transition parameters: theta (RNN), tau_vec (vector input) or tau."""
-    if "theta" in params:
-        return "theta"
-    return "tau_vec" if is_vector(params) else "tau"
+    """The name of the array of transition parameters: theta (RNN) or tau."""
+    return "theta" if "theta" in params else "tau"
 
 
 def signals_into(net: Network, j: int) -> list[int]:
@@ -95,16 +85,6 @@ def rnn_parameters(net: Network, symbols: int) -> list[tuple[str, int, int]]:
         for y in range(symbols):
             places.append(("rho", y, j))
     return places
-
-
-def vector_parameters(net: Network, components: int) -> list[tuple[int, int, int]]:
-    """The (i, j, k) of each column of `tau_vec`: by unit, then by component, constant first."""
-    return [(i, j, k) for j in range(net.units) for k in range(components) for i in signals_into(net, j)]
-
-
-def components_of(net: Network, params: Parameters) -> int:
-    """The number K of components of the vectors that `tau_vec` reads."""
-    return params["tau_vec"].size // len(edges(net))
 
 
 def symbol_counts(data: Data, symbols: int) -> tuple[list[int], int]:

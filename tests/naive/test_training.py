@@ -1,4 +1,4 @@
-"""The oracle's initial parameters, invariance and training, and its identities with vectors and the HMM."""
+"""The oracle's initial parameters, invariance and training, and its identity with the HMM."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import naive
 from naive.example import SYMBOLS, UNITS
 
-MODELS = ["rnn", "gnn", "glnn", "vector gnn", "vector glnn"]
+MODELS = ["rnn", "gnn", "glnn"]
 TRANSITION_METHODS = ["plain", "fb", "rms", "ruop", "rbpm", "qdruop", "qdrbpm"]
 
 
@@ -186,22 +186,7 @@ def test_a_group_rests_after_sixty_halvings():
     assert (unchanged.rejected, unchanged.rate, unchanged.log_likelihood) == (0, 1.1, before)
 
 
-# --- vectors and hidden Markov models --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("method", TRANSITION_METHODS)
-@pytest.mark.parametrize("model", ["gnn", "glnn"])
-def test_one_hot_vectors_reproduce_the_symbolic_run(model, method):
-    net, params, data = naive.example(model)
-    one_hot = [np.eye(SYMBOLS)[x] for x in data.sequences]
-    as_vector = {"w": params["w"], "V0": params["V0"], "tau_vec": naive.gated_to_vector(net, params["tau"])}
-    trained, records = naive.train(net, params, data, 3, "qdh", method)
-    found, found_records = naive.train(net, as_vector, data._replace(inputs=one_hot), 3, "qdh", method)
-    np.testing.assert_allclose(found_records, records, rtol=1e-9)
-    np.testing.assert_allclose(found["w"], trained["w"], rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(found["V0"], trained["V0"], rtol=1e-8, atol=1e-10)
-    expected = naive.gated_to_vector(net, trained["tau"])
-    np.testing.assert_allclose(found["tau_vec"], expected, rtol=1e-8, atol=1e-10)
+# --- hidden Markov models --------------------------------------------------------------------------------
 
 
 def hidden_markov_model(states=3, symbols=3):

@@ -17,37 +17,19 @@ from .metric import (
     modulus_start,
     parameters_into,
     quasi_diagonal,
-    quasi_diagonal_parameters_into,
 )
 from .problem import (
     Data,
     Network,
     Parameters,
-    components_of,
     each_sequence,
     frequencies,
-    is_vector,
     rnn_parameters,
     symbol_counts,
     transition_key,
-    vector_parameters,
 )
 
 INVARIANT = ("ruop", "rbpm", "qdruop", "qdrbpm")
-
-
-def input_power(params: Parameters, data: Data) -> list[float]:
-    """How often each symbol is read, n_y / T; for vectors, the mean over time of (x^k)²."""
-    if data.inputs is None:
-        return frequencies(data, params["w"].shape[1])
-    components = each_sequence(data)[0].inputs.shape[1]
-    total, times = [0.0] * components, 0
-    for sequence in each_sequence(data):
-        for t in range(len(sequence.x)):
-            times += 1
-            for k in range(components):
-                total[k] += float(sequence.inputs[t, k]) ** 2
-    return [total[k] / times for k in range(components)]
 
 
 def frequency_adjusted(net: Network, params: Parameters, data: Data) -> np.ndarray:
@@ -56,12 +38,9 @@ def frequency_adjusted(net: Network, params: Parameters, data: Data) -> np.ndarr
     Every τ_ijy of GNN and GLNN, only ρ_jy in the RNN. A symbol that is never read takes no step.
     """
     G = gradient_transition(net, params, data)
-    power = input_power(params, data)
+    power = frequencies(data, params["w"].shape[1])
     direction = np.zeros(G.shape)
-    if is_vector(params):
-        for p, (_, _, k) in enumerate(vector_parameters(net, components_of(net, params))):
-            direction[0, p] = G[0, p] / power[k] if power[k] > 0 else 0.0
-    elif net.model == "rnn":
+    if net.model == "rnn":
         for p, (kind, index, _) in enumerate(rnn_parameters(net, params["w"].shape[1])):
             if kind == "tau":
                 direction[0, p] = G[0, p]
@@ -91,22 +70,20 @@ def root_mean_square(net: Network, params: Parameters, data: Data) -> np.ndarray
 
 
 def is_read(net: Network, params: Parameters, data: Data, block: list[Place]) -> bool:
-    """Whether the symbol of a block of τ is in the data; blocks of the RNN and of vectors always count."""
-    if net.model == "rnn" or is_vector(params):
+    """Whether the symbol of a block of τ is in the data; blocks of the RNN always count."""
+    if net.model == "rnn":
         return True
     return symbol_counts(data, params["w"].shape[1])[0][block[0][0]] > 0
 
 
 def metric_direction(net: Network, params: Parameters, data: Data, method: str, damping: float) -> np.ndarray:
     """M̃^{-1} G, or its quasi-diagonal form, block after block."""
-    quasi = method.startswith("qd")
-    blocks = quasi_diagonal_parameters_into if quasi else parameters_into
-    solve = quasi_diagonal if quasi else full_solve
+    solve = quasi_diagonal if method.startswith("qd") else full_solve
     G = gradient_transition(net, params, data)
-    M = metric_blocks(net, params, data, method.removeprefix("qd"), quasi)
+    M = metric_blocks(net, params, data, method.removeprefix("qd"))
     direction = np.zeros(G.shape)
     for j in range(net.units):
-        for b, block in enumerate(blocks(net, params, j)):
+        for b, block in enumerate(parameters_into(net, params, j)):
             if is_read(net, params, data, block):
                 step = solve(np.array([G[place] for place in block]), damped(M[j][b], damping))
                 for p, place in enumerate(block):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .activation import s_inverse
-from .forward import activities, forward, log_output, output, read_at, step
+from .forward import activities, forward, log_output, output, step
 from .metric import parameters_into
 from .problem import Data, Network, OneSequence, Parameters, each_sequence, transition_key
 
@@ -43,7 +43,7 @@ def dummy_log_likelihood(
     for t in range(len(sequence.x)):
         if sequence.chi[t]:
             total += log_output(params["w"], activities(net, V))[sequence.x[t]]
-        V = step(net, dummy if t == time else params, V, read_at(sequence, t))
+        V = step(net, dummy if t == time else params, V, sequence.x[t])
     return total
 
 
@@ -86,8 +86,8 @@ def backpropagated_modulus(net: Network, params: Parameters, sequence: OneSequen
             )
             for y in range(len(pi)):
                 m[t, i] += sequence.chi[t] * ((pi_up[y] - pi_down[y]) / (2 * H)) ** 2 / pi[y]
-            a_up = activities(net, step(net, params, V_up, read_at(sequence, t)))
-            a_down = activities(net, step(net, params, V_down, read_at(sequence, t)))
+            a_up = activities(net, step(net, params, V_up, sequence.x[t]))
+            a_down = activities(net, step(net, params, V_down, sequence.x[t]))
             for j in range(net.units):
                 m[t, i] += ((a_up[1 + j] - a_down[1 + j]) / (2 * H)) ** 2 * m[t + 1, j]
     return m
@@ -104,8 +104,8 @@ def backpropagated_norms(net: Network, params: Parameters, sequence: OneSequence
         for j in range(net.units):
             for block in parameters_into(net, params, j):
                 for place in block:
-                    up = step(net, displaced(params, key, place, H), V[t], read_at(sequence, t))
-                    down = step(net, displaced(params, key, place, -H), V[t], read_at(sequence, t))
+                    up = step(net, displaced(params, key, place, H), V[t], sequence.x[t])
+                    down = step(net, displaced(params, key, place, -H), V[t], sequence.x[t])
                     d_a = (activities(net, up)[1 + j] - activities(net, down)[1 + j]) / (2 * H)
                     g[place] = m[t + 1, j] ** 0.5 * d_a
         norms.append(g)
