@@ -52,6 +52,8 @@ def test_every_model_of_the_package_is_there() -> None:
 def test_every_metric_is_there_in_the_order_of_the_table() -> None:
     assert list(registry.metrics()) == ["rbpm", "ruop", "qdrbpm", "qdruop", "fb", "rms", "plain"]
     assert set(registry.metrics()) <= set(TRANSITION_METHODS)
+    for name, metric in registry.metrics().items():
+        assert metric.about == TRANSITION_METHODS[name].about != ""
 
 
 def test_a_metric_can_be_passed_as_an_object(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 _FOLDERS = ("models", "estimators")
 _ENTRY_POINTS = "glnn.models"
@@ -75,20 +75,30 @@ def networks() -> dict[str, Entry]:
     return {name: entry for name, entry in models().items() if entry.network}
 
 
+class Metric(NamedTuple):
+    """What is known of a metric before it is imported."""
+
+    module: str
+    about: str
+    """One line; empty where none is given."""
+
+
 @cache
-def metrics() -> dict[str, str]:
+def metrics() -> dict[str, Metric]:
     """Every metric of the transitions by its name, with the module of metrics/ that makes it.
 
     A metric is a `TransitionMethod` with a name of its own: a file in metrics/ that makes one is all there is to do.
     """
-    found: dict[str, str] = {}
+    found: dict[str, Metric] = {}
     for path in sorted((Path(__file__).parent / "metrics").glob("*.py")):
         text = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(text)) if "TransitionMethod(" in text else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "TransitionMethod":
-                name = node.args[0] if node.args else None
+                name, *given = node.args or [None]
                 if isinstance(name, ast.Constant) and isinstance(name.value, str):
-                    found[name.value] = f"glnn.metrics.{path.stem}"
+                    lines = [*given[3:], *(word.value for word in node.keywords if word.arg == "about")]
+                    about = ast.literal_eval(lines[0]) if lines and lines[0] is not None else ""
+                    found[name.value] = Metric(f"glnn.metrics.{path.stem}", about)
     return found
 
 

@@ -63,7 +63,7 @@ def check(case: Problem, metric: str, weights: SequenceWeights = "length") -> No
     params = case.oracle_params()
     seen = 0
     for j in range(case.net.units):
-        for block in naive.quasi_diagonal_parameters_into(case.net, params, j):
+        for block in naive.parameters_into(case.net, params, j):
             flat = flat_places(case, block)
             np.testing.assert_allclose(quasi.cross[flat], expected[flat, flat[0]], **tolerance)
             seen += len(flat)

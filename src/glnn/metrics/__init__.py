@@ -10,10 +10,10 @@ from glnn.metrics.statistics import Accumulator, Layout, Statistic, Statistics, 
 from glnn.metrics.transition import TRANSITION_METHODS, Plain, TransitionMethod
 from glnn.metrics.writing import WRITING_METHODS, WritingDirection, hessian_damping
 
-for _name, _module in registry.metrics().items():
+for _name, _metric in registry.metrics().items():
     if _name not in TRANSITION_METHODS:
         # A file of this folder that makes a method adds it to the table.
-        _found = vars(import_module(_module)).values()
+        _found = vars(import_module(_metric.module)).values()
         TRANSITION_METHODS |= {one.name: one for one in _found if isinstance(one, TransitionMethod)}
 
 __all__ = [

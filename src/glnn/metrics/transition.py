@@ -7,7 +7,7 @@ quasi-diagonal form, or, for the methods that are not invariant, a rescaling of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -136,6 +136,8 @@ class TransitionMethod:
     modulus: Modulus | None
     statistic: Statistic
     direction: Direction
+    about: str = field(default="", compare=False)
+    """One line, for the help and the pages."""
 
     @property
     def invariant(self) -> bool:
@@ -146,12 +148,20 @@ class TransitionMethod:
 TRANSITION_METHODS = {
     method.name: method
     for method in (
-        TransitionMethod("rbpm", BACKPROPAGATED, Sums("full"), Full()),
-        TransitionMethod("ruop", OUTER_PRODUCT, Sums("full"), Full()),
-        TransitionMethod("qdrbpm", BACKPROPAGATED, Sums("quasi"), QuasiDiagonal()),
-        TransitionMethod("qdruop", OUTER_PRODUCT, Sums("quasi"), QuasiDiagonal()),
-        TransitionMethod("fb", None, Sums("gradient"), FrequencyRescaled()),
-        TransitionMethod("rms", OUTER_PRODUCT, Sums("diagonal"), MeanSquareRescaled()),
-        TransitionMethod("plain", None, Sums("gradient"), Plain()),
+        TransitionMethod("rbpm", BACKPROPAGATED, Sums("full"), Full(), "the backpropagated metric in full"),
+        TransitionMethod("ruop", OUTER_PRODUCT, Sums("full"), Full(), "the outer product metric in full"),
+        TransitionMethod(
+            "qdrbpm", BACKPROPAGATED, Sums("quasi"), QuasiDiagonal(), "the backpropagated metric, quasi-diagonal"
+        ),
+        TransitionMethod(
+            "qdruop", OUTER_PRODUCT, Sums("quasi"), QuasiDiagonal(), "the outer product metric, quasi-diagonal"
+        ),
+        TransitionMethod(
+            "fb", None, Sums("gradient"), FrequencyRescaled(), "the gradient over each symbol's frequency"
+        ),
+        TransitionMethod(
+            "rms", OUTER_PRODUCT, Sums("diagonal"), MeanSquareRescaled(), "the gradient over its root mean square"
+        ),
+        TransitionMethod("plain", None, Sums("gradient"), Plain(), "the gradient as it is"),
     )
 }
