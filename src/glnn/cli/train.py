@@ -11,6 +11,10 @@ import typer
 from glnn import registry
 from glnn.cli import options
 
+_METRICS = (
+    "; ".join(f"{name}: {metric.about}" for name, metric in registry.metrics().items()) + "; adam: chunk by chunk"
+)
+
 
 def train(
     file: options.File,
@@ -36,7 +40,7 @@ def train(
     noise: Annotated[
         float | None, typer.Option(min=0.0, help="Noise on the state while training, 0 for none; auto if left out.")
     ] = None,
-    metric: Annotated[str | None, typer.Option(metavar="NAME", help=" | ".join([*registry.metrics(), "adam"]))] = None,
+    metric: Annotated[str | None, typer.Option(metavar="NAME", help=_METRICS)] = None,
     output_metric: Annotated[str | None, typer.Option(metavar="NAME", help="qdh | dh | plain")] = None,
     units: Annotated[str | None, typer.Option(metavar="N", help="Size of the network; auto if left out.")] = None,
     degree: Annotated[str | None, typer.Option(metavar="N", help="Edges from each unit; auto if left out.")] = None,
