@@ -94,10 +94,10 @@ def metrics() -> dict[str, Metric]:
         text = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(text)) if "TransitionMethod(" in text else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "TransitionMethod":
-                name, *given = node.args or [None]
+                name = node.args[0] if node.args else None
                 if isinstance(name, ast.Constant) and isinstance(name.value, str):
-                    lines = [*given[3:], *(word.value for word in node.keywords if word.arg == "about")]
-                    about = ast.literal_eval(lines[0]) if lines and lines[0] is not None else ""
+                    lines = [*node.args[4:], *(word.value for word in node.keywords if word.arg == "about")]
+                    about = ast.literal_eval(lines[0]) if lines else ""
                     found[name.value] = Metric(f"glnn.metrics.{path.stem}", about)
     return found
 
