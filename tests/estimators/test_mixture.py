@@ -9,7 +9,8 @@ import pytest
 
 import glnn
 from glnn.codec import encoded_bits
-from glnn.estimators.mixture_fit import best_order
+from glnn.estimators.mixture_experts import ALONE, best_shares
+from glnn.estimators.mixture_fit import recipe_for
 from glnn.predictors import Predictor
 from glnn.sequences import encode
 from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file
@@ -86,13 +87,64 @@ def test_order_and_weighting_of_frozen_data_are_chosen_on_the_last_fifth() -> No
     generator = np.random.default_rng(0)
     # The world changes in the middle: what comes late counts.
     early, late = [list("abcd")] * 150, [list("dcba")] * 50
-    data, stationary = best_order(encode(early + late), online=False)
-    assert np.array_equal(data.codes, encode(early + late).codes)
-    assert best_order(data, online=True) == (data, False)
+    data = encode(early + late)
+    assert np.array_equal(recipe_for(data, 0, learns_on=False).codes, data.codes)
+    online = recipe_for(data, 0, learns_on=True)
+    assert np.array_equal(online.codes, data.codes) and online.choose and not online.stationary
     # It only seems to change: the end of the fitted part is no picture of what comes.
     regular = [[*list("ab" if generator.random() < 0.5 else "ba"), "c"] for _ in range(100)]
-    _, stationary = best_order(encode([*regular, *[list("bac")] * 60, *regular[:40]]), online=False)
-    assert stationary
+    assert recipe_for(encode([*regular, *[list("bac")] * 60, *regular[:40]]), 0, learns_on=False).stationary
+
+
+def visits(count: int, seed: int) -> list[list[str]]:
+    """Each activity depends on the last two, not surely: a tree and n-grams find that out as well."""
+    generator = np.random.default_rng(seed)
+    found = []
+    for _ in range(count):
+        case = ["in", "wait"]
+        while len(case) < 12:
+            often = {"wait": "see", "see": "pay", "pay": "wait"}[case[-1]] if case[-2] != case[-1] else "pay"
+            case.append(often if generator.random() < 0.7 else str(generator.choice(["wait", "see", "pay"])))
+        found.append(case)
+    return found
+
+
+@pytest.mark.parametrize("learning", ["frozen", "online"])
+def test_shares_of_tree_and_n_grams(learning: str, tmp_path: Path) -> None:
+    model = glnn.Mixture(networks=0, learning=learning, verbose=0).fit(visits(60, seed=0))
+    assert sum(model.shares_.values()) == pytest.approx(1.0) and model.shares_["mixture"] < 0.98
+    shares, new = model.predictor_, visits(8, seed=1)
+    data = model._read(new).encoded
+    # One run, blocks and single steps say the same; what is learned online stays from sequence to sequence.
+    rows = np.concatenate(list(shares.distributions(data, block=7)))
+    np.testing.assert_array_equal(rows, np.concatenate(list(shares.distributions(data))))
+    np.testing.assert_allclose(rows.sum(1), 1.0)
+    chances = rows[np.arange(data.codes.size), data.codes]
+    np.testing.assert_allclose(np.log(chances), shares.log_likelihoods(data), rtol=0, atol=1e-12)
+    state = shares.begin()
+    for row, code in zip(rows[: data.starts[1]], data.codes[: data.starts[1]].tolist(), strict=True):
+        np.testing.assert_array_equal(state.probabilities(), row)
+        state.advance(code)
+    mean = sum(
+        weight * np.exp(part.log_likelihoods(data))
+        for weight, part in zip(shares.weights, (shares.mixture, *shares.beside), strict=True)
+    )
+    np.testing.assert_allclose(mean, chances)
+    blob = model.compress(new)
+    assert encoded_bits(blob) == pytest.approx(model.bits(new), abs=24)
+    model.save(tmp_path / "model")
+    again = glnn.load(tmp_path / "model")
+    assert again.shares_ == model.shares_ and np.array_equal(again.predictor_.log_likelihoods(data), np.log(mean))
+    assert again.decompress(blob) == new
+
+
+def test_a_share_goes_to_whom_it_serves() -> None:
+    generator = np.random.default_rng(0)
+    right = np.where(generator.random(500) < 0.5, 0.9, 0.1)
+    beside, bits = best_shares([right, 1.0 - right, np.full(500, 1e-6)], order=3)
+    assert beside.weights[0] == pytest.approx(0.5, abs=0.1) and beside.weights[2] == 0.0 and beside.order == 3
+    assert bits < -np.log2(right).sum() / 1.5
+    assert best_shares([np.full(500, 0.9), np.full(500, 0.5), np.full(500, 0.5)], 3)[0] == ALONE
 
 
 def test_networks_are_mixed_in_and_kept_in_the_file(with_network: glnn.Mixture, tmp_path: Path) -> None:
@@ -161,6 +213,8 @@ def test_states_are_independent(of_text: glnn.Mixture) -> None:
         (lambda arrays, fitted: arrays["starts"].__setitem__(1, 7), "do not fit"),
         (lambda arrays, fitted: fitted.__setitem__("cut", 10**9), "begin at"),
         (lambda arrays, fitted: fitted.__setitem__("learning_", "often"), "learning_"),
+        (lambda arrays, fitted: fitted.__setitem__("shares", [0.5, 0.0, 0.1]), "sum to 1"),
+        (lambda arrays, fitted: fitted.update(shares=[0.5, 0.0, 0.5], order=99), "order of the n-grams"),
     ],
 )
 def test_forged_files_are_refused(of_text: glnn.Mixture, tmp_path: Path, change, message: str) -> None:  # type: ignore[no-untyped-def]

@@ -155,7 +155,7 @@ class NGramModel:
         history = arrays["history"].astype(np.int32)
         paddings = history == len(alphabet)
         first = np.concatenate([[False], paddings[:-1]])
-        reader = _blank_reader(alphabet, order)
+        reader = blank_reader(alphabet, order)
         reader.read(history[~paddings], first[~paddings], learn=True)
         return replace(reader.model, counts=reader.counts)
 
@@ -239,7 +239,7 @@ class NGramState:
 
 def fit_ngram(data: Encoded, order: int) -> NGramModel:
     """Read the training data once, all symbols whatever the mask."""
-    reader = _blank_reader(data.alphabet, order)
+    reader = blank_reader(data.alphabet, order)
     log_likelihoods, _ = reader.read(data.codes, _first_positions(data), learn=True)
     return replace(reader.model, counts=reader.counts, log_likelihood=float(log_likelihoods.sum()))
 
@@ -252,7 +252,7 @@ def choose_order(data: Encoded, longest: int = LONGEST_ORDER) -> int:
     codes, first = data.codes[:_CHOOSING], _first_positions(data)[:_CHOOSING]
     best, best_order = -np.inf, 1
     for order in range(1, longest + 1):
-        log_likelihoods, _ = _blank_reader(data.alphabet, order).read(codes, first, learn=True)
+        log_likelihoods, _ = blank_reader(data.alphabet, order).read(codes, first, learn=True)
         score = float(log_likelihoods[codes.size // 2 :].sum())
         if score > best:
             best, best_order = score, order
@@ -261,7 +261,7 @@ def choose_order(data: Encoded, longest: int = LONGEST_ORDER) -> int:
     return best_order
 
 
-def _blank_reader(alphabet: Alphabet, order: int) -> NGramReader:
+def blank_reader(alphabet: Alphabet, order: int) -> NGramReader:
     """A model that has read nothing."""
     model = NGramModel(alphabet, order, Counts.empty(order))
     return NGramReader(model, model.counts, model.padding())

@@ -188,7 +188,7 @@ class ContextTreeWeighting:
             history = arrays["history"].astype(np.int32)
             paddings = history == len(alphabet)
             first = np.concatenate([[False], paddings[:-1]])
-            reader = _blank_reader(alphabet, settings, decomposition)
+            reader = blank_reader(alphabet, settings, decomposition)
             reader.read(history[~paddings], first[~paddings], learn=True)
             return replace(reader.model, forest=reader.forest, tail=reader.context)
         nodes = np.zeros(len(arrays["key"]), NODE)
@@ -279,7 +279,7 @@ def fit_context_tree(
         decomposition = huffman(np.bincount(data.codes, minlength=size))
     else:
         decomposition = balanced(size)
-    reader = _blank_reader(data.alphabet, settings, decomposition)
+    reader = blank_reader(data.alphabet, settings, decomposition)
     first, log_likelihood = _first_positions(data), 0.0
     for begin in range(0, data.codes.size, CHUNK):
         stretch = slice(begin, begin + CHUNK)
@@ -292,7 +292,7 @@ def fit_context_tree(
     return replace(reader.model, forest=reader.forest, tail=reader.context)
 
 
-def _blank_reader(alphabet: Alphabet, settings: ContextTreeSettings, decomposition: Decomposition) -> Reader:
+def blank_reader(alphabet: Alphabet, settings: ContextTreeSettings, decomposition: Decomposition) -> Reader:
     """Trees that have read nothing."""
     padding = np.full(settings.depth, len(alphabet), np.int64)
     forest = Forest.of_roots(len(alphabet) - 1, settings.max_nodes, settings.first_ratio)

@@ -15,15 +15,18 @@ from glnn import predictors, registry
 from glnn.contexts.mixing import CHUNK, firsts
 from glnn.contexts.mixing_memory import new_cursor
 from glnn.contexts.mixing_votes import votes
+from glnn.contexts.ngram import LONGEST_ORDER
 from glnn.contexts.tree import ReadProgress
 from glnn.estimators.architectures import GLNN
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.continuing import moved_up
-from glnn.estimators.mixture_fit import Progress, Recipe, Trial, best_order, for_network
+from glnn.estimators.mixture_experts import ALONE, Beside
+from glnn.estimators.mixture_fit import Progress, Recipe, Trial, for_network, recipe_for
 from glnn.estimators.network import Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
 from glnn.estimators.persistence import load
 from glnn.predictors.mixture import MixturePredictor, pieces
+from glnn.predictors.shares import Shares
 from glnn.progress import Display
 from glnn.sequences import Alphabet, Encoded, InputError, Reader
 from glnn.sequences.special import base_of
@@ -49,10 +52,12 @@ class Mixture(SequenceModel):
 
     It reads the data once. Networks are trained on four fifths of them, and stay if the last fifth is predicted better
     with them: for text they hardly ever are, where something must be counted or remembered they are all there is.
+    Of several sequences it is the mean of this mixture, a context tree and n-grams, with the shares that serve best.
 
     Fitted: `alphabet_`, `predictor_`, `networks_` (those that stayed), `trials_` (bits of the last fifth, without and
-    with networks), `n_parameters_` (contexts and decisions known), `learning_`, `seconds_`, `validation_bits_` when
-    validation data were given, which are only scored. The mask applies to networks and scores only.
+    with networks), `shares_` (of mixture, tree and n-grams), `n_parameters_` (contexts and decisions known),
+    `learning_`, `seconds_`, `validation_bits_` when validation data were given, which are only scored. The mask applies
+    to networks and scores only.
     """
 
     networks: int | str = parameter(
@@ -96,11 +101,11 @@ class Mixture(SequenceModel):
         display.say(f"Mixture: {known.codes.size:,} symbols, {learning}")
         with compiling(display), clock.paused():
             few = fitting.beginning(known)
-            Recipe(few.codes, few.starts, few.codes.size, False).read(few.alphabet, (), True)
+            beside = Beside((1.0, 1.0, 1.0), 2) if len(known) > 1 else ALONE
+            Recipe(few.codes, few.starts, few.codes.size, False, beside=beside).read(few.alphabet, (), True)
         try:
             networks, cut = self._networks(known, values, display, clock)
-            ordered, stationary = best_order(known, learning == "online" or bool(networks))
-            recipe = Recipe(ordered.codes, ordered.starts, cut, stationary)
+            recipe = recipe_for(known, cut, learning == "online" or bool(networks))
             look = _Look(known.codes.size, display, clock, tuple(callbacks))
             self._use(recipe, networks, given.alphabet, given.escape, look)
         finally:
@@ -120,7 +125,7 @@ class Mixture(SequenceModel):
         One column for each, in nats of log-odds, as the model was when it was fitted.
         """
         reading, data = self._traceable(data)
-        model: MixturePredictor = self._without_escape()
+        model = _mixture_of(self._without_escape())
         contexts, first, rows, cursor = model.contexts, firsts(data.starts), [], None
         for part, outside in pieces(model.members, data, CHUNK):
             cursor = new_cursor(contexts.plan) if cursor is None else cursor
@@ -169,10 +174,12 @@ class Mixture(SequenceModel):
         progress: Progress | None = None,
     ) -> None:
         """Read what is to be learned, and set `predictor_`."""
-        self.alphabet_, self.networks_, self.recipe_ = alphabet, networks, recipe
         members = tuple(network.predictor_ for network in networks)
-        predictor = recipe.read(Reader(alphabet).known, members, self.learning_ == "online", progress)
-        self.n_parameters_ = int(predictor.contexts.memory.filled[1:3].sum())
+        predictor, beside = recipe.read(Reader(alphabet).known, members, self.learning_ == "online", progress)
+        self.alphabet_, self.networks_ = alphabet, networks
+        self.recipe_ = replace(recipe, beside=beside, choose=False)
+        self.shares_ = dict(zip(("mixture", "tree", "ngram"), beside.weights, strict=True))
+        self.n_parameters_ = int(_mixture_of(predictor).contexts.memory.filled[1:3].sum())
         self._predict_with(predictor, escape)
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -182,11 +189,13 @@ class Mixture(SequenceModel):
         for which, network in enumerate(self.networks_):
             arrays[f"network{which}"] = np.frombuffer(_file_of(network), np.uint8)
         record = {name: getattr(self, name) for name in _RECORD}
-        return arrays, {**record, "cut": recipe.cut, "stationary": recipe.stationary, "planned": recipe.planned}
+        beside = {"shares": list(recipe.beside.weights), "order": recipe.beside.order}
+        how = {"cut": recipe.cut, "stationary": recipe.stationary, "planned": recipe.planned}
+        return arrays, {**record, **how, **beside}
 
     def _take(self, predictor: Any) -> None:
         super()._take(predictor)
-        contexts: MixturePredictor = self._without_escape()
+        contexts = _mixture_of(self._without_escape())
         codes, starts, *_ = contexts.identity
         self.recipe_ = self.recipe_.read_on(codes, starts)
         self.n_parameters_ = int(contexts.contexts.memory.filled[1:3].sum())
@@ -204,7 +213,8 @@ class Mixture(SequenceModel):
         choice("learning_", self.learning_, ("online", "frozen"))
         size = len(Reader(self.alphabet_).known)
         cut, stationary = fitted["cut"], bool(fitted["stationary"])
-        recipe = Recipe(_codes(arrays["codes"], size), arrays["starts"], cut, stationary, fitted.get("planned"))
+        codes, beside = _codes(arrays["codes"], size), _beside(fitted["shares"], fitted["order"])
+        recipe = Recipe(codes, arrays["starts"], cut, stationary, fitted.get("planned"), beside)
         _check_starts(recipe)
         networks: list[Network] = []
         while f"network{len(networks)}" in arrays:
@@ -261,6 +271,20 @@ def _codes(codes: np.ndarray, size: int) -> np.ndarray:
     if codes.dtype.kind != "u" or codes.ndim != 1 or not codes.size or int(codes.max()) >= size:
         raise ModelFileError(f"the symbols read are no codes of an alphabet of {size}")
     return codes.astype(np.int64)
+
+
+def _beside(shares: Any, order: Any) -> Beside:
+    numbers = isinstance(shares, list) and len(shares) == 3 and all(type(share) is float for share in shares)
+    if not numbers or min(shares) < 0.0 or shares[0] <= 0.0 or abs(sum(shares) - 1.0) > 1e-6:
+        raise ModelFileError(f"the shares are {shares!r}: expected three numbers that sum to 1")
+    if type(order) is not int or not (shares[2] == 0.0 or 1 <= order <= LONGEST_ORDER):
+        raise ModelFileError(f"the order of the n-grams is {order!r}: expected 1 to {LONGEST_ORDER}")
+    own, tree, ngrams = shares
+    return Beside((own, tree, ngrams), order)
+
+
+def _mixture_of(predictor: MixturePredictor | Shares) -> MixturePredictor:
+    return predictor.mixture if isinstance(predictor, Shares) else predictor
 
 
 def _check_starts(recipe: Recipe) -> None:

@@ -15,8 +15,11 @@ import numpy as np
 from glnn.contexts.mixing import CHUNK, ContextMixing, Reader, firsts, new_reader
 from glnn.contexts.mixing_plan import Plan, letters_of, make_plan
 from glnn.contexts.mixing_reading import ALL, NOTHING
+from glnn.contexts.ngram import choose_order
+from glnn.estimators.mixture_experts import ALONE, Beside, Experts, best_shares, counts_of, frozen_experts
 from glnn.predictors import Predictor
 from glnn.predictors.mixture import MixturePredictor, pieces
+from glnn.predictors.shares import Shares
 from glnn.sequences import Alphabet, Encoded
 from glnn.sequences.special import base_of
 from glnn.training.validation import hold_out
@@ -41,22 +44,38 @@ class Recipe:
     planned: int | None = None
     """So many symbols were there when it was fitted, and the plan is made from them; others were read on. None: all."""
 
+    beside: Beside = ALONE
+    choose: bool = False
+    """Whether the shares of what stands beside are to follow from the last fifth, each symbol before it is learned."""
+
     def read(
         self, alphabet: Alphabet, members: tuple[Predictor, ...], online: bool, progress: Progress | None = None
-    ) -> MixturePredictor:
-        """Read it all; `progress` may stop it by returning True."""
+    ) -> tuple[MixturePredictor | Shares, Beside]:
+        """Read it all; gives what predicts, and the shares. `progress` may stop it by returning True."""
         data = Encoded(self.codes, self.starts, np.ones(self.codes.size, np.bool_), alphabet)
-        reader = new_reader(plan_of(self._first(data), len(members), self.stationary))
-        first = firsts(self.starts)
+        planned = self._first(data)
+        reader = new_reader(plan_of(planned, len(members), self.stationary))
+        experts = Experts(alphabet, counts_of(planned), self.beside)
+        first, said = firsts(self.starts), []
         stretches = [(part, None) for part in _chunks(0, self.cut if members else self.codes.size)]
         later = pieces(members, data, CHUNK, self.cut) if members else iter(())
         for part, outside in _both(stretches, later):
             chance = reader.read(self.codes[part], first[part], outside)
+            said.append(np.stack([chance, *experts.read(self.codes[part], first[part])]))
             if progress is not None and progress(part.stop, float(-np.log2(chance).sum())):
                 break
         contexts = ContextMixing(reader.plan, reader.memory, reader.cursor, online)
         identity = (self.codes.astype(np.int64), self.starts.astype(np.int64), self.stationary, online)
-        return MixturePredictor(alphabet, contexts, members, identity)
+        mixture = MixturePredictor(alphabet, contexts, members, identity)
+        beside, learned = self.beside, experts.learned(online)
+        if self.choose:
+            known = np.concatenate(said, axis=1)
+            late = known[:, int(known.shape[1] * (1.0 - _HELD_OUT)) :]
+            beside, _ = best_shares(list(late), self.beside.order)
+            learned = tuple(one for one, weight in zip(learned, beside.weights[1:], strict=True) if weight > 0.0)
+        if not learned:
+            return mixture, beside
+        return Shares(mixture, learned, tuple(weight for weight in beside.weights if weight > 0.0)), beside
 
     def read_on(self, codes: np.ndarray, starts: np.ndarray) -> Recipe:
         """The same with everything that was read since."""
@@ -80,34 +99,38 @@ def plan_of(data: Encoded, outside: int, stationary: bool) -> Plan:
     return make_plan(counts, letter, len(data) > 1, outside, stationary)
 
 
-def best_order(data: Encoded, online: bool) -> tuple[Encoded, bool]:
-    """The data in the order in which they are best read, and whether old and new shall count alike.
+def recipe_for(data: Encoded, cut: int, learns_on: bool) -> Recipe:
+    """How data are best read: in which order, whether old and new shall count alike, and with what beside.
 
-    What goes on learning reads as time goes by. What is frozen may rather be the average of all it has read than a
-    picture of the end: that is tried on the last fifth, with the first four in their order and shuffled.
+    What goes on learning reads as time goes by, and the shares follow from the last fifth. What is frozen may rather be
+    the average of all it has read than a picture of the end: tried on the last fifth, with the first four in their
+    order and shuffled, each with the best shares.
     """
-    if online:
-        return data, False
-    shuffled = _shuffled(data)
     if len(data) < _ENOUGH_SEQUENCES:
-        return data, True
+        return Recipe(data.codes, data.starts, cut, not learns_on)
+    order = choose_order(data)
+    if learns_on:
+        return Recipe(data.codes, data.starts, cut, False, beside=Beside((1.0, 1.0, 1.0), order), choose=True)
     train, held, _ = hold_out(data, _HELD_OUT)
-    choices = [(False, False), (False, True), (True, True)]
-    costs = [_frozen_bits(_shuffled(train) if mixed else train, held, stationary) for mixed, stationary in choices]
-    mixed, stationary = choices[int(np.argmin(costs))]
-    return (shuffled if mixed else data), stationary
+    experts = [chances[held.mask] for chances in frozen_experts(train, held, order)]
+    found = []
+    for shuffled in (False, True):
+        chance = _frozen_chances(_shuffled(train) if shuffled else train, held, stationary=shuffled)
+        found.append(best_shares([chance[held.mask], *experts], order))
+    shuffled = found[1][1] < found[0][1]
+    ordered = _shuffled(data) if shuffled else data
+    return Recipe(ordered.codes, ordered.starts, cut, shuffled, beside=found[shuffled][0])
 
 
 def _shuffled(data: Encoded) -> Encoded:
     return data.select(np.random.default_rng(_SEED).permutation(len(data)).tolist())
 
 
-def _frozen_bits(train: Encoded, held: Encoded, stationary: bool) -> float:
+def _frozen_chances(train: Encoded, held: Encoded, stationary: bool) -> np.ndarray:
     reader = new_reader(plan_of(train, 0, stationary))
     reader.read(train.codes, firsts(train.starts))
     reader.changes = NOTHING
-    chance = reader.read(held.codes, firsts(held.starts))
-    return float(-np.log2(chance[held.mask]).sum())
+    return reader.read(held.codes, firsts(held.starts))
 
 
 class Trial:
