@@ -213,8 +213,11 @@ def test_states_are_independent(of_text: glnn.Mixture) -> None:
         (lambda arrays, fitted: arrays["starts"].__setitem__(1, 7), "do not fit"),
         (lambda arrays, fitted: fitted.__setitem__("cut", 10**9), "begin at"),
         (lambda arrays, fitted: fitted.__setitem__("learning_", "often"), "learning_"),
-        (lambda arrays, fitted: fitted.__setitem__("shares", [0.5, 0.0, 0.1]), "sum to 1"),
-        (lambda arrays, fitted: fitted.update(shares=[0.5, 0.0, 0.5], order=99), "order of the n-grams"),
+        (lambda arrays, fitted: arrays.update(shares=np.array([0.5, 0.0, 0.1])), "sum to 1"),
+        (
+            lambda arrays, fitted: (arrays.update(shares=np.array([0.5, 0.0, 0.5])), fitted.update(order=99)),
+            "order of the n-grams",
+        ),
     ],
 )
 def test_forged_files_are_refused(of_text: glnn.Mixture, tmp_path: Path, change, message: str) -> None:  # type: ignore[no-untyped-def]

@@ -189,9 +189,9 @@ class Mixture(SequenceModel):
         for which, network in enumerate(self.networks_):
             arrays[f"network{which}"] = np.frombuffer(_file_of(network), np.uint8)
         record = {name: getattr(self, name) for name in _RECORD}
-        beside = {"shares": list(recipe.beside.weights), "order": recipe.beside.order}
+        arrays["shares"] = np.array(recipe.beside.weights)
         how = {"cut": recipe.cut, "stationary": recipe.stationary, "planned": recipe.planned}
-        return arrays, {**record, **how, **beside}
+        return arrays, {**record, **how, "order": recipe.beside.order}
 
     def _take(self, predictor: Any) -> None:
         super()._take(predictor)
@@ -213,7 +213,7 @@ class Mixture(SequenceModel):
         choice("learning_", self.learning_, ("online", "frozen"))
         size = len(Reader(self.alphabet_).known)
         cut, stationary = fitted["cut"], bool(fitted["stationary"])
-        codes, beside = _codes(arrays["codes"], size), _beside(fitted["shares"], fitted["order"])
+        codes, beside = _codes(arrays["codes"], size), _beside(arrays["shares"], fitted["order"])
         recipe = Recipe(codes, arrays["starts"], cut, stationary, fitted.get("planned"), beside)
         _check_starts(recipe)
         networks: list[Network] = []
@@ -273,13 +273,13 @@ def _codes(codes: np.ndarray, size: int) -> np.ndarray:
     return codes.astype(np.int64)
 
 
-def _beside(shares: Any, order: Any) -> Beside:
-    numbers = isinstance(shares, list) and len(shares) == 3 and all(type(share) is float for share in shares)
-    if not numbers or min(shares) < 0.0 or shares[0] <= 0.0 or abs(sum(shares) - 1.0) > 1e-6:
-        raise ModelFileError(f"the shares are {shares!r}: expected three numbers that sum to 1")
-    if type(order) is not int or not (shares[2] == 0.0 or 1 <= order <= LONGEST_ORDER):
+def _beside(shares: np.ndarray, order: Any) -> Beside:
+    fine = shares.shape == (3,) and shares.dtype == np.float64 and bool((shares >= 0.0).all()) and shares[0] > 0.0
+    if not fine or abs(shares.sum() - 1.0) > 1e-6:
+        raise ModelFileError(f"the shares are {shares.tolist()!r}: expected three numbers that sum to 1")
+    own, tree, ngrams = shares.tolist()
+    if type(order) is not int or not (ngrams == 0.0 or 1 <= order <= LONGEST_ORDER):
         raise ModelFileError(f"the order of the n-grams is {order!r}: expected 1 to {LONGEST_ORDER}")
-    own, tree, ngrams = shares
     return Beside((own, tree, ngrams), order)
 
 

@@ -19,8 +19,8 @@ from glnn.contexts.tree import blank_reader as blank_trees
 from glnn.contexts.tree_reader import Reader as TreeReader
 from glnn.sequences import Alphabet, Encoded
 
-# A share below this is none, and all together must save this part of the bits.
-_LEAST_SHARE, _WORTH = 0.02, 0.0005
+# A share below this is none.
+_LEAST_SHARE = 0.02
 _STEPS = 300
 
 
@@ -82,15 +82,14 @@ def counts_of(data: Encoded) -> np.ndarray:
 def best_shares(chances: list[np.ndarray], order: int) -> tuple[Beside, float]:
     """The shares of the mixture, the tree and the n-grams in what each said of symbols it had not read; their bits."""
     given = np.stack(chances, axis=1)
-    alone = float(-np.log2(given[:, 0]).sum())
     weights = _maximised(given)
     weights = np.where(weights >= _LEAST_SHARE, weights, 0.0)
     weights[0] = max(weights[0], _LEAST_SHARE)
     kept = np.flatnonzero(weights)
     weights[kept] = _maximised(given[:, kept])
     bits = float(-np.log2(given @ weights).sum())
-    if kept.size == 1 or bits > alone * (1.0 - _WORTH):
-        return ALONE, alone
+    if kept.size == 1:
+        return ALONE, bits
     own, tree, ngrams = weights.tolist()
     return Beside((own, tree, ngrams), order), bits
 

@@ -28,6 +28,8 @@ _HELD_OUT = 0.2
 # With fewer sequences, how they are best read cannot be told.
 _ENOUGH_SEQUENCES = 20
 _SEED = 0
+# Differences of bits by less than this part do not tell which way to read is better: then all counts alike.
+_NOTHING_TOLD = 0.005
 
 Progress = Callable[[int, float], bool]
 
@@ -117,7 +119,7 @@ def recipe_for(data: Encoded, cut: int, learns_on: bool) -> Recipe:
     for shuffled in (False, True):
         chance = _frozen_chances(_shuffled(train) if shuffled else train, held, stationary=shuffled)
         found.append(best_shares([chance[held.mask], *experts], order))
-    shuffled = found[1][1] < found[0][1]
+    shuffled = found[1][1] < found[0][1] * (1.0 + _NOTHING_TOLD)
     ordered = _shuffled(data) if shuffled else data
     return Recipe(ordered.codes, ordered.starts, cut, shuffled, beside=found[shuffled][0])
 
