@@ -61,17 +61,17 @@ def bits_after(model: Any, data: DataSet) -> float:
 
 
 def ppmd(data: DataSet, seconds: float, seed: int) -> dict[str, Any]:
-    """The bits that PPMd adds for what is scored, at its best order, each symbol a byte."""
+    """The bits that PPMd adds for what is scored, at its best order, each symbol a byte, or two where there are more."""
     import pyppmd
 
     codes = {symbol: code for code, symbol in enumerate(data.alphabet)}
     end = [len(codes)] if data.several else []
-    if len(codes) + len(end) > 256:
-        return {"bits": float("nan"), "cpu_seconds": 0.0, "note": "more than 256 kinds"}
+    width = 1 if len(codes) + len(end) <= 256 else 2
 
     def packed(part: Any) -> bytes:
         sequences = part if data.several else [part]
-        return bytes(code for sequence in sequences for code in [*(codes[symbol] for symbol in sequence), *end])
+        every = (code for sequence in sequences for code in [*(codes[symbol] for symbol in sequence), *end])
+        return b"".join(code.to_bytes(width, "big") for code in every)
 
     def size(content: bytes, order: int) -> int:
         encoder = pyppmd.Ppmd7Encoder(order, 1 << 26)
