@@ -1,7 +1,7 @@
 """Every model as it comes beside what people would use instead, on real data, in equal CPU time on one thread.
 
     python benchmarks/real_data.py [--sets NAME ...] [--models NAME ...] [--budget 60] [--out FILE]
-    python benchmarks/real_data.py --table
+    python benchmarks/real_data.py --page        puts the tables into docs/results.md
 
 Each run is a line of JSON at once, and what is there is not run again. Alphabets are given to all, so that nobody
 pays for a symbol first met in what is scored. PPMd reads what is fitted and goes on; its best order of 4 to 16 counts.
@@ -12,15 +12,17 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.data_sets import ALL, PUBLIC, DataSet
+from benchmarks.records import about, append, markdown, read
 
 RESULTS = Path(__file__).parent / "results" / "real_data.jsonl"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "results.md"
 ORDERS = range(4, 17)
 
 
@@ -61,7 +63,7 @@ def bits_after(model: Any, data: DataSet) -> float:
 
 
 def ppmd(data: DataSet, seconds: float, seed: int) -> dict[str, Any]:
-    """The bits that PPMd adds for what is scored, at its best order, each symbol a byte, or two where there are more."""
+    """The bits that PPMd adds for what is scored, at its best order; a symbol is a byte, or two where kinds are many."""
     import pyppmd
 
     codes = {symbol: code for code, symbol in enumerate(data.alphabet)}
@@ -99,6 +101,7 @@ MODELS: dict[str, Callable[[DataSet, float, int], dict[str, Any]]] = {
     "Mixture": of_ours("Mixture"),
     "Mixture online": of_ours("Mixture", learning="online"),
     "Mixture contexts": of_ours("Mixture", networks=0),
+    "Mixture contexts online": of_ours("Mixture", networks=0, learning="online"),
     "GLNN": of_ours("GLNN"),
     "GNN": of_ours("GNN"),
     "RNN": of_ours("RNN"),
@@ -115,6 +118,40 @@ MODELS: dict[str, Callable[[DataSet, float, int], dict[str, Any]]] = {
 }
 
 
+LEARNING = (
+    "Mixture online",
+    "Mixture contexts online",
+    "ContextTree online",
+    "NGram online",
+    "PPMd",
+    "GLNN",
+    "LSTM",
+    "HMM",
+    "PyTorch LSTM",
+)
+"""What goes on learning from what is scored, as PPMd does; networks do not."""
+FROZEN = (
+    "Mixture",
+    "Mixture contexts",
+    "ContextTree",
+    "NGram",
+    "HMM",
+    "GLNN",
+    "GNN",
+    "RNN",
+    "LSTM",
+    "GLNN paper",
+    "PyTorch LSTM",
+)
+KINDS = {
+    **dict.fromkeys(("argparse.py", "pydoc_topics", "licence", "paper1", "progc"), "text"),
+    **dict.fromkeys(("aird_airs", "essen_erk", "jigs"), "tunes"),
+    **dict.fromkeys(("receipt", "bpic2013_closed", "teleclaims", "bpi_12_w", "env_permit"), "log"),
+    "human_dna": "DNA",
+    **dict.fromkeys(("orchid_dna", "plant_proteins", "orchid", "chloroplast"), "sequences"),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", choices=list(ALL), default=list(PUBLIC))
@@ -122,17 +159,17 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=60.0, help="CPU seconds for each network")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--table", action="store_true", help="print what is there, run nothing")
+    parser.add_argument("--page", action="store_true", help="put what is there into the page, run nothing")
     options = parser.parse_args()
-    if not options.table:
-        run(options.sets, options.models, options.budget, options.seed, options.out)
+    if options.page:
+        write_page(options.out)
+        return
+    run(options.sets, options.models, options.budget, options.seed, options.out)
     print(table(options.out))
 
 
 def run(sets: list[str], models: list[str], budget: float, seed: int, path: Path) -> None:
     """All runs that are not in the file yet."""
-    from benchmarks.records import about, append, read
-
     for set_name in sets:
         data = None
         for model in models:
@@ -146,26 +183,39 @@ def run(sets: list[str], models: list[str], budget: float, seed: int, path: Path
             print(f"{set_name:16} {model:18} {each:.4f} bits a symbol, {result['cpu_seconds']:.1f} CPU s", flush=True)
 
 
-def table(path: Path) -> str:
+def table(path: Path, models: Sequence[str] | None = None, kinds: Sequence[str] | None = None) -> str:
     """Bits a symbol, a row a set, a column a model, the best in bold; the mean over seeds."""
-    from benchmarks.records import markdown, read
-
     lines = read(path)
-    models = [model for model in MODELS if any(line["model"] == model for line in lines)]
+    chosen = [m for m in (models or MODELS) if any(line["model"] == m for line in lines)]
     rows = []
     for set_name in [name for name in ALL if any(line["set"] == name for line in lines)]:
+        if kinds is not None and KINDS[set_name] not in kinds:
+            continue
         found = {}
-        for model in models:
+        for model in chosen:
             each = [line["each"] for line in lines if line["set"] == set_name and line["model"] == model]
             if each:
                 found[model] = sum(each) / len(each)
-        least = min(value for value in found.values() if value == value)
+        if not found:
+            continue
+        least = min(found.values())
         cells = [
             "" if model not in found else f"**{found[model]:.3f}**" if found[model] == least else f"{found[model]:.3f}"
-            for model in models
+            for model in chosen
         ]
-        rows.append([set_name, *cells])
-    return markdown(["", *models], rows)
+        rows.append([set_name, KINDS[set_name], *cells])
+    return markdown(["", "", *chosen], rows, left=2)
+
+
+def write_page(path: Path) -> None:
+    """The tables of the page, between its markers."""
+    from benchmarks.page import filled
+
+    text = PAGE.read_text()
+    text = filled(text, "one sequence", table(path, LEARNING, ("text", "tunes", "DNA")))
+    text = filled(text, "several learning", table(path, LEARNING, ("log", "sequences")))
+    text = filled(text, "several frozen", table(path, FROZEN, ("log", "sequences")))
+    PAGE.write_text(text)
 
 
 if __name__ == "__main__":

@@ -69,9 +69,16 @@ def test_runs_are_written_once_and_the_best_is_bold(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(real_data, "MODELS", {"good": fake(2.0), "bad": fake(8.0)})
     monkeypatch.setattr(real_data, "ALL", {"tiny": lambda: text("tiny", b"abcabcabcabcabcabcab")})
+    monkeypatch.setattr(real_data, "KINDS", {"tiny": "text"})
     path = tmp_path / "out.jsonl"
     for _ in range(2):
         real_data.run(["tiny"], ["good", "bad"], 1.0, 0, path)
     assert calls == [2.0, 8.0]
     assert [json.loads(line)["each"] for line in path.read_text().splitlines()] == [0.5, 2.0]
-    assert "| tiny | **0.500** | 2.000 |" in real_data.table(path)
+    assert "| tiny | text | **0.500** | 2.000 |" in real_data.table(path)
+    assert "tiny" not in real_data.table(path, kinds=["log"])
+
+
+def test_every_set_has_a_kind_and_every_column_a_model() -> None:
+    assert set(real_data.KINDS) == set(real_data.ALL)
+    assert {*real_data.LEARNING, *real_data.FROZEN} <= set(real_data.MODELS)
