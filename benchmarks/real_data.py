@@ -63,7 +63,7 @@ def bits_after(model: Any, data: DataSet) -> float:
 
 
 def ppmd(data: DataSet, seconds: float, seed: int) -> dict[str, Any]:
-    """The bits that PPMd adds for what is scored, at its best order; a symbol is a byte, or two where kinds are many."""
+    """The bits that PPMd adds for what is scored, at its best order; a symbol is a byte, or two."""
     import pyppmd
 
     codes = {symbol: code for code, symbol in enumerate(data.alphabet)}
