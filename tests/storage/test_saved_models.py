@@ -187,6 +187,7 @@ def test_files_of_the_first_glnn_open(name: str, tmp_path: Path) -> None:
     model = load(FIRST_FILES / f"{name}.glnn")
     bits, length = FIRST_MODELS[name]
     assert type(model).__name__ == name
+    assert getattr(model, "recipe", "paper") == "paper"
     assert model.bits(FIRST_TEXT) == pytest.approx(bits, rel=1e-12)
     assert len(model.compress("cadabra")) == length
     model.save(tmp_path / "again")

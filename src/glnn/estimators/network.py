@@ -291,6 +291,9 @@ class Network(SequenceModel):
         self.params_ = self.networks_[0].params
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
+        if "training_" not in fitted:
+            # A file from before there were recipes, when all networks were trained as in the paper.
+            self.recipe = "paper"
         integer("n_jobs", self.n_jobs, 1, none=True)
         alphabet_size = len(Reader(self.alphabet_).known)
         self.params_, self.graph_ = network_arrays.network_from(arrays, alphabet_size)
