@@ -50,3 +50,8 @@ def test_the_page_of_model_files() -> None:
     assert values['again.bits("abracadabra") == model.bits("abracadabra")'] is True
     text = (DOCS / "model_files.md").read_text(encoding="utf-8")
     assert f"version of the format, now {FORMAT}" in text
+
+
+def test_the_page_of_the_mixture() -> None:
+    """It asserts what it says itself: a known text is cheap, and what is compressed alone comes back."""
+    run_page("mixture.md")
