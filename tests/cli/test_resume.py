@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from glnn.estimators import load
-from glnn.storage.checkpoint import NAME, PREVIOUS
+from glnn.storage.checkpoint import NAME, PREVIOUS, read_checkpoint
 from glnn.training.stochastic import StochasticTrainer
 from glnn.training.trainer import Trainer
 from tests.cli.conftest import Command, process
@@ -77,6 +77,16 @@ def test_a_larger_budget_is_a_longer_run(glnn: Command, files: Path) -> None:
     config = json.loads((files / "run" / "config.json").read_text())
     assert config["parameters"]["budget"] == "12 steps"
     assert config["resumed"][0]["command"] == ["glnn", "resume", "run", "--budget", "12 steps", "--json"]
+
+
+def test_a_larger_budget_keeps_the_networks_that_compete(glnn: Command, files: Path) -> None:
+    arguments = ("train", "tunes.txt", "--model", "glnn", "--units", 4, "--degree", 2, "--budget", "0.3s")
+    assert glnn(*arguments, "--run", "run").code == 0
+    before = read_checkpoint(files / "run")
+    for budget in ("0.6s", "0.9s"):
+        assert glnn("resume", "run", "--budget", budget).code == 0
+    after = read_checkpoint(files / "run")
+    assert len(after.runs) == len(before.runs) > 1 and after.steps > before.steps
 
 
 def test_sizes_that_were_chosen_stay_when_the_budget_grows(glnn: Command, files: Path) -> None:

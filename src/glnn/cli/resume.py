@@ -39,6 +39,7 @@ def resume(
     from glnn.cli.run_folder import RunFolder
     from glnn.sequences import InputError
     from glnn.storage.checkpoint import has_checkpoint, read_checkpoint
+    from glnn.training.budget import Budget
 
     folder = RunFolder(run)
     if not run.is_dir():
@@ -60,6 +61,8 @@ def resume(
         now = datetime.now(UTC).isoformat(timespec="seconds")
         config.resumed.append({"at": now, "command": command_line()})
         model = estimator(config.model, config.parameters, {})
+        if config.sizes_for is not None:
+            model.sizes_for = Budget(seconds=config.sizes_for)  # type: ignore[attr-defined]
         if checkpoint is not None:
             tell(f"going on from step {checkpoint.steps:,}", quiet or json)
         result = run_training(folder, config, model, data, held, checkpoint, quiet or json)
@@ -81,5 +84,10 @@ def _give_more(config: Config, budget: str, checkpoint: Checkpoint | None) -> No
             raise InputError(
                 f"--budget {budget}: the run has spent {used[0]:.1f} s, {used[1]} steps and {used[2]} passes; give more"
             )
+    first, size = parse_budget(parameters["budget"]), config.size or {}
     parameters["budget"] = budget
-    parameters.update(config.size or {})
+    if checkpoint is None or len(checkpoint.runs) == size.get("restarts", 1):
+        parameters.update(size)
+    elif config.sizes_for is None:
+        # Beside the starts there are networks that are trained in another way, with sizes of their own.
+        config.sizes_for = first.seconds

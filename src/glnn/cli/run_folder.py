@@ -69,6 +69,8 @@ class Config:
     started: str = ""
     size: dict[str, int] | None = None
     """What "auto" became."""
+    sizes_for: float | None = None
+    """The budget in seconds that sizes and rivals were chosen for, where it has grown since."""
     resumed: list[dict[str, Any]] = field(default_factory=list)
 
     def data(self, name: str) -> Data | None:
@@ -107,6 +109,8 @@ class Config:
             raise TypeError("it lacks parameters or data")
         if not isinstance(self.save_every, int | float) or not isinstance(self.resumed, list):
             raise TypeError("save_every is not a number, or resumed not a list")
+        if self.sizes_for is not None and not isinstance(self.sizes_for, int | float):
+            raise TypeError("sizes_for is not a number")
         if self.size is not None and not isinstance(self.size, dict):
             raise TypeError("size is not a table")
 

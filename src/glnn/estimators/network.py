@@ -44,7 +44,7 @@ from glnn.sequences import Alphabet, Encoded, Reader, TrainingData
 from glnn.sequences.special import base_of
 from glnn.storage import network_arrays
 from glnn.training import fitting
-from glnn.training.budget import parse_budget
+from glnn.training.budget import Budget, parse_budget
 from glnn.training.observer import Observer, Training
 from glnn.training.race import Run
 from glnn.training.trainer import Callback
@@ -203,6 +203,8 @@ class Network(SequenceModel):
     )
     random_state: Any = parameter(None, seed, "seed, a generator to draw it from, or None for a fresh one")
 
+    sizes_for: ClassVar[Budget | None] = None
+    """The budget that sizes are chosen for, where it is not the one that is spent: a training that goes on has both."""
     _model: ClassVar[Any]
     _metric: ClassVar[str] = "rbpm"
     """The metric of batch training, as in the paper."""
@@ -335,6 +337,7 @@ class Network(SequenceModel):
             degree=values["degree"],
             restarts=values["restarts"],
             budget=values["budget"],
+            sizes_for=self.sizes_for or values["budget"],
             settings=method.settings,
             rival=method.rival if self._gated else None,
             seed=values["random_state"],

@@ -55,6 +55,8 @@ class Plan:
     """CPU time of a step beside that of a GLNN of the same size."""
     members: int = 1
     """How many starts are trained to the end, to predict together."""
+    sizes_for: Budget | None = None
+    """The budget that sizes are chosen for; None for the same."""
     gated: bool = True
     """Whether each symbol has a matrix of its own."""
     trainer: Callable[..., Trainer] = Trainer
@@ -103,9 +105,9 @@ def train(
     data = parts.train
     asked = (plan.units, plan.degree, plan.restarts)
     if plan.settings.training == "stochastic":
-        size = size_for_chunks(*asked, len(data.alphabet), plan.gated, plan.budget)
+        size = size_for_chunks(*asked, len(data.alphabet), plan.gated, plan.sizes_for or plan.budget)
     else:
-        size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.budget, plan.cost)
+        size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.sizes_for or plan.budget, plan.cost)
     size = size._replace(restarts=max(size.restarts, plan.members))
     # Several members train side by side instead, each on one thread.
     threads = plan.settings.threads if plan.members > 1 else 1
@@ -190,7 +192,7 @@ def _rivals(plan: Plan, parts: Split) -> list[Run]:
     """
     data = parts.train
     asked = (plan.units, plan.degree, "auto")
-    size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.budget, plan.cost)
+    size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.sizes_for or plan.budget, plan.cost)
     rivals = []
     for seed in seeds(plan.seed, 1 + min(size.restarts, MOST_RIVALS))[1:]:
         run = _start(plan, size, parts, seed, plan.rival)
