@@ -30,9 +30,8 @@ _TITLES = {"anbn": "aⁿbⁿ", "music": "music"}
 
 def fitted(given: Texts, starts: int, steps: int, seed: int) -> glnn.GLNN:
     """A small GLNN, as the paper has it for aⁿbⁿ."""
-    model = glnn.GLNN(
-        UNITS, DEGREE, restarts=starts, budget=f"{steps} steps", smoothing=0.0, random_state=seed, verbose=0
-    )
+    options = {"restarts": starts, "budget": f"{steps} steps", "random_state": seed}
+    model = glnn.GLNN(UNITS, DEGREE, recipe="paper", smoothing=0.0, verbose=0, **options)
     return model.fit(given.encoded[0], validation=given.encoded[1])
 
 

@@ -119,7 +119,7 @@ def test_a_symbol_that_cannot_occur() -> None:
     assert np.isfinite(last[:2]).all() and last[2] == -np.inf
     again = linear.log_likelihoods(network, w, theta, V0, x, starts(5, 3))
     assert again[2] == -np.inf and np.isfinite(again[3:]).all()
-    with pytest.raises(ValueError, match=r"behind position 2 sum to 0.*probability 0"):
+    with pytest.raises(ValueError, match=r"after position 2 sum to 0.*probability 0"):
         linear.log_likelihoods(network, w, theta, V0, x, starts(5))
 
 

@@ -29,7 +29,7 @@ from glnn.estimators.parameters import (
     parameter,
     seed,
 )
-from glnn.estimators.recipes import METRICS, RECIPES, patience_of, recorded, resolve
+from glnn.estimators.recipes import RECIPES, metric_of, patience_of, recorded, resolve
 from glnn.metrics import WRITING_METHODS, TransitionMethod
 from glnn.models import Model, Params
 from glnn.models.recurrence import ACTIVATIONS
@@ -115,7 +115,7 @@ class Network(SequenceModel):
     )
     metric: str | TransitionMethod = parameter(
         "auto",
-        lambda name, value: value if isinstance(value, TransitionMethod) else choice(name, value, METRICS),
+        metric_of,
         '"rbpm", "ruop" (full metrics), "qdrbpm", "qdruop" (quasi-diagonal), "fb", "rms", "plain", '
         '"adam" (stochastic training only), or a `glnn.metrics.TransitionMethod`',
     )

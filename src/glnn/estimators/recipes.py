@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
-from glnn.estimators.parameters import integer
+from glnn.estimators.parameters import choice, integer
 from glnn.metrics import TRANSITION_METHODS, TransitionMethod
 from glnn.sequences import InputError
 from glnn.sequences.errors import one_line
@@ -20,7 +20,6 @@ from glnn.training.stochastic import StochasticTrainer
 from glnn.training.trainer import Trainer
 
 RECIPES = ("best", "paper")
-METRICS = ("auto", *TRANSITION_METHODS, "adam")
 PATIENCE = 0.4
 """The part of the budget without a better score after which stochastic training ends."""
 
@@ -31,6 +30,13 @@ class Method(NamedTuple):
     settings: Settings
     trainer: Callable[..., Trainer]
     rival: Settings | None
+
+
+def metric_of(name: str, value: Any) -> Any:
+    """A method, or the name of one that is there now: others may have been added since this module was read."""
+    if isinstance(value, TransitionMethod):
+        return value
+    return choice(name, value, ("auto", *TRANSITION_METHODS, "adam"))
 
 
 def patience_of(name: str, value: Any) -> Any:

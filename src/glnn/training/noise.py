@@ -9,16 +9,22 @@ a tenth of the cost of a normal number.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 
 import numpy as np
 
-from glnn.models.base import NO_NOISE
+from glnn.models.base import NO_NOISE, Model
 from glnn.numeric.kernel import kernel
 
 # The sum of four uniform bytes has mean 510 and variance 4 (256² − 1) / 12.
 _MEAN = 510.0
 _SCALE = 1.0 / float(np.sqrt((256.0**2 - 1.0) / 3.0))
 _WORD = (1 << 32) - 1
+
+
+def takes_noise(model: Model) -> bool:
+    """Whether a model's forward pass can be given noise; one that cannot is trained without."""
+    return "noise" in signature(model.forward).parameters
 
 
 @dataclass(frozen=True)

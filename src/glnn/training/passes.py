@@ -14,7 +14,6 @@ import numpy as np
 
 from glnn.metrics import Layout, Statistics, TransitionMethod
 from glnn.models import Evidence, Flow, Model, Params
-from glnn.models.base import NO_NOISE
 from glnn.models.side_by_side import SideBySide
 from glnn.output import softmax
 from glnn.training.engine import NotFinite
@@ -71,8 +70,8 @@ class GeneralPass:
         drawn = noise.rows(draw, 0, n, model.units)
         for k in range(K):
             rows = slice(k * L, (k + 1) * L)
-            own = drawn[rows] if drawn.size else NO_NOISE
-            model.forward(weights, params.V0, chunk.x[k], chunk.first[k], self.state[k], trace[rows], own)
+            own = (drawn[rows],) if drawn.size else ()
+            model.forward(weights, params.V0, chunk.x[k], chunk.first[k], self.state[k], trace[rows], *own)
         output = _Output(chunk.x.ravel(), chunk.mask.ravel(), None if chunk.weight is None else chunk.weight.ravel())
         recursion = method.modulus is not None and method.modulus.recursion
         a = output.rows(model.activities(trace))

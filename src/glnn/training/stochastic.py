@@ -18,7 +18,7 @@ from glnn.training.averaging import average
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
-from glnn.training.noise import Noise
+from glnn.training.noise import Noise, takes_noise
 from glnn.training.passes import Found, pass_for
 from glnn.training.records import Progress, StepInfo
 from glnn.training.settings import ADAM, Settings
@@ -71,6 +71,8 @@ class StochasticTrainer(Trainer):
         self._average, self._safe = params, params
         self._chunks, self._lowest, self._scale, self._look, self._best_at = 0, np.inf, 1.0, 0.0, 0.0
         self._sigma = FIRST_NOISE if settings.noise == "auto" else float(settings.noise)
+        if settings.noise == "auto" and not takes_noise(self.model):
+            self._sigma = 0.0
         # Of the last round, as long as one has met something to predict.
         self._loss, self._losses = float(np.log(max(self.model.alphabet_size, 2))), [0.0, 0.0]
         if memory:
@@ -200,7 +202,7 @@ class StochasticTrainer(Trainer):
         noise is what stands in the way. Towards the end it stays, so that the last steps are towards one goal."""
         rounds, total = self._losses
         self._losses = [0.0, 0.0]
-        if self.settings.noise != "auto" or self.validation is None or fraction > _LAST_CHANGE:
+        if self.settings.noise != "auto" or self._sigma == 0.0 or self.validation is None or fraction > _LAST_CHANGE:
             return
         learned, held_out = total / rounds, -score / max(self.validation.predicted, 1)
         if learned < held_out:

@@ -19,7 +19,7 @@ from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.corpus import Corpus, prepare, stretch_length
 from glnn.training.engine import Engine, Forward, Rewritten
 from glnn.training.learning_rate import Acceptance, Outcome, climb
-from glnn.training.noise import Noise
+from glnn.training.noise import Noise, takes_noise
 from glnn.training.parallel import Workers, single_threaded_blas
 from glnn.training.proposals import MetricProposer, Proposer, TransitionProposal, WritingProposal
 from glnn.training.records import Progress, StepInfo, Update, step_info
@@ -62,6 +62,8 @@ class Trainer:
         self._spare: Forward | None = None
         self._rewritten: Rewritten | None = None
         self._batched = self.settings.batch_size is not None and self.settings.batch_size < len(data)
+        if self.settings.noise not in (0.0, "auto") and not takes_noise(model):
+            raise ValueError(f"noise is {self.settings.noise} and forward of {model.name} takes none: leave noise out")
         self._noisy = self.settings.training == "batch" and self.settings.noise not in (0.0, "auto")
         self._engine = self._engine_for(self._whole)
         self.accept = accept
