@@ -39,6 +39,8 @@ def shortened(command: str) -> list[str]:
     return words
 
 
+# The page asks for what follows some words of a book.
+BOOK = "You may do this under the terms of a licence; nobody else may.\n" * 20
 REEL = 'X: 1\nT:A reel\nR:reel\nK:{key}\n"_mf"u((3DEF)|\\\nG2GA B{{d}}cdB | ^cBAG [1 F2 A,D :|\n% end\n'
 
 
@@ -62,7 +64,7 @@ def test_there_is_a_page_for_every_task() -> None:
 @pytest.mark.usefixtures("corpus_of_music21")
 @pytest.mark.parametrize("page", sorted(PAGES))
 def test_the_examples_run(page: str, glnn: Command, tmp_path: Path) -> None:
-    (tmp_path / "book.txt").write_text(TUNES)
+    (tmp_path / "book.txt").write_text(BOOK if page.endswith("quick_start.md") else TUNES)
     names: dict = {}
     commands = 0
     for kind, text in blocks(page):

@@ -68,6 +68,7 @@ BAD_RUNS = [
 ]
 BAD_BUDGETS = ("", "soon", "0", "0s", "-5s", "nan", "inf", "1e3s", "5 parsecs", "1.5 steps", "60 s s", "9" * 400)
 READING = ("train", "score", "predict", "sample", "compress", "decompress", "resume", "report", "compare", "inspect")
+FOLLOW = ("follow", "tunes", "more.txt", "--once")
 LOG = ("--case", "order", "--activity", "step")
 
 TABLE: list[tuple[tuple[str, ...], str]] = [
@@ -85,6 +86,8 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
     *[(("decompress", name, "noise.glnn", "new.out"), message) for name, message in BAD_RUNS],
     *[(("inspect", name, "tunes.txt", "--out", "new.html"), message) for name, message in BAD_RUNS],
     *[(("report", name, "--out", "new.html"), message) for name, message in BAD_RUNS],
+    *[(("follow", name, "text.txt", "--once"), message) for name, message in BAD_RUNS],
+    *[((*FOLLOW, "--normal", name), message) for name, message in BAD_FILES],
     # Parameters.
     *[
         (("train", "text.txt", "--run", "new", "--budget", "2 steps", *arguments), message)
@@ -213,6 +216,21 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
     (("sample", "tunes", "--temperature", "-1"), "--temperature"),
     (("sample", "tunes", "--temperature", "nan"), "temperature"),
     (("sample", "tunes", "--temperature", "warm"), "--temperature"),
+    (("follow",), ""),
+    (("follow", "tunes", "missing.txt", "--once"), "missing.txt"),
+    (("follow", "tunes", "folder", "--once"), "folder"),
+    ((*FOLLOW, "--threshold", "-1"), "--threshold"),
+    ((*FOLLOW, "--threshold", "high"), "--threshold"),
+    ((*FOLLOW, "--threshold", "nan"), ""),
+    ((*FOLLOW, "--false-alarms", "-1"), ""),
+    ((*FOLLOW, "--false-alarms", "2"), ""),
+    ((*FOLLOW, "--false-alarms", "nan"), ""),
+    ((*FOLLOW, "--threshold", "3", "--false-alarms", "0.1"), ""),
+    ((*FOLLOW, "--cases", "0"), "--cases"),
+    ((*FOLLOW, "--save-every", "-1"), "--save-every"),
+    ((*FOLLOW, "--state", "taken.out"), "taken.out"),
+    ((*FOLLOW, "--state", "folder"), "folder"),
+    ((*FOLLOW, "--state", "tunes/model.safetensors"), "model.safetensors"),
     (("score", "tunes", "more.txt", "--by", "luck"), "rank cases by one of"),
     (("score", "tunes", "more.txt", "--mask", "short.mask"), "length 4"),
     (("score", "tunes", "more.txt", "--case", "order"), "no column 'order'"),

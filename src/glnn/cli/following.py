@@ -212,16 +212,6 @@ def _open(
     streams = _taken_up(kept.path, whole, wanted)
     memory = {} if streams is None else streams.more
     parser = parser_for(reading, memory.get("parser"))
-    counting, tally = False, None
-    if streams is None:
-        most = wanted.cases if has_cases(parser) else 1
-        streams = model.streams(learning="online" if wanted.learn else "frozen", most=most)
-        streams.more = {"model": whole}
-        if rate is not None:
-            counting = _count_normal(threshold, model, run, reading, wanted.normal)
-    else:
-        tally, counting = remembered(memory, threshold), bool(memory["counting"])
-        tell(f"{kept.path}: going on after {tally.lines:,} lines")
 
     def stopped() -> bool:
         # Asked whenever nothing new is there: also what was read last is then written.
@@ -235,6 +225,16 @@ def _open(
         position = memory.get("position")
         place = None if position is None else Position(*position)
         lines = GrowingFile(file, place, stopped, grows=not wanted.once)
+    counting, tally = False, None
+    if streams is None:
+        most = wanted.cases if has_cases(parser) else 1
+        streams = model.streams(learning="online" if wanted.learn else "frozen", most=most)
+        streams.more = {"model": whole}
+        if rate is not None:
+            counting = _count_normal(threshold, model, run, reading, wanted.normal)
+    else:
+        tally, counting = remembered(memory, threshold), bool(memory["counting"])
+        tell(f"{kept.path}: going on after {tally.lines:,} lines")
     follower = Follower(streams, parser, threshold, counting, wanted.last, tally)
     kept.of(follower, lines)
     return follower, lines
