@@ -12,6 +12,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from glnn.estimators import GLNN, GNN, HMM, LSTM, RNN, ContextTree, NGram, SequenceModel, load
+from glnn.predictors.calibration import EntropyWeights
 from glnn.sequences import Alphabet, InputError
 from glnn.storage.model_file import ModelFileError, signed
 from glnn.training.budget import Budget
@@ -28,6 +29,11 @@ MODELS: list[SequenceModel] = [
     ContextTree(depth=3, verbose=0),
     NGram(verbose=0),
 ]
+
+
+def plain(value: Any) -> Any:
+    """A fitted attribute in a form that is compared array by array."""
+    return vars(value) if isinstance(value, EntropyWeights) else value
 
 
 @pytest.mark.parametrize("data", [TEXT, CASES], ids=["text", "cases"])
@@ -47,7 +53,7 @@ def test_models_come_back(model: SequenceModel, data: Any, tmp_path: Path) -> No
         np.testing.assert_array_equal(again.predict_proba(data[0][:t]), model.predict_proba(data[0][:t]))
     for name, value in vars(model).items():
         if name.endswith("_") and name not in ("predictor_", "networks_", "params_", "graph_", "alphabet_"):
-            assert getattr(again, name) == value, name
+            np.testing.assert_equal(plain(getattr(again, name)), plain(value), name)
     assert vars(again).keys() == vars(model).keys()
     again.save(tmp_path / "copy")
     assert (tmp_path / "copy").read_bytes() == (tmp_path / "model").read_bytes()

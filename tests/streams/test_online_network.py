@@ -74,8 +74,8 @@ def test_memory_does_not_grow(model: Any) -> None:
 
 def test_a_step_is_newtons_where_it_can_be_worked_out() -> None:
     """Without units that do anything w_0 alone decides: its step is W_0y / (N h_00 + 1), in each column."""
-    model = glnn.GLNN(units=1, degree=1, budget="1 steps", random_state=0, verbose=0, smoothing=0.0).fit("ab" * 50)
-    network = model.predictor_
+    options = {"units": 1, "degree": 1, "budget": "1 steps", "random_state": 0, "verbose": 0, "smoothing": 0.0}
+    network = glnn.GLNN(**options, recipe="paper").fit("ab" * 50).predictor_
     params = network.params.replace(
         w=np.zeros_like(network.params.w), theta=np.zeros_like(network.params.theta), V0=np.zeros(1)
     )

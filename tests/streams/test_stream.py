@@ -214,12 +214,17 @@ def test_files_of_the_wrong_kind_are_refused(of_cases: glnn.GLNN, tmp_path: Path
         glnn.load(tmp_path / "one")
 
 
-@pytest.mark.parametrize("change", [{"0/read": np.array([99], np.int32)}, {"0/state": np.zeros(2)}, {"0/state": None}])
+# The network is the only one of the members that predict: its state comes under its number.
+@pytest.mark.parametrize(
+    "change", [{"0/read": np.array([99], np.int32)}, {"0/0/state": np.zeros(2)}, {"0/0/state": None}]
+)
 def test_forged_streams_are_refused(of_cases: glnn.GLNN, tmp_path: Path, change: dict[str, Any]) -> None:
     streams = of_cases.streams()
     streams.push(0, "in")
     streams.save(tmp_path / "many")
+    glnn.load_streams(tmp_path / "many")
     tensors, header = read_model_file(tmp_path / "many")
+    assert set(change) <= set(tensors)
     tensors = {name: array for name, array in (tensors | change).items() if array is not None}
     header.pop("format")
     write_model_file(tmp_path / "forged", tensors, header)

@@ -142,8 +142,8 @@ class SequenceModel(Compressing, Conventions):
         """Go on learning: the first call fits, each later one learns from more data, in place.
 
         Context trees, n-grams and mixtures read on. Networks and hidden Markov models train on, within their budget,
-        from the parameters and rates that they have, on the new data alone. With `unknown="grow"` symbols never seen
-        before join the alphabet.
+        from the parameters that they have, on all of the new data at once and on them alone; calibration and smoothing
+        stay. With `unknown="grow"` symbols never seen before join the alphabet.
         """
         from glnn.estimators.continuing import go_on
 

@@ -195,11 +195,13 @@ class Mixture(SequenceModel):
 
     def _take(self, predictor: Any) -> None:
         super()._take(predictor)
-        contexts = _mixture_of(self._without_escape())
-        codes, starts, *_ = contexts.identity
+        # What stands beside the mixture has read on with it, and keeps its share.
+        inner = self._without_escape()
+        mixture = _mixture_of(inner)
+        codes, starts, *_ = mixture.identity
         self.recipe_ = self.recipe_.read_on(codes, starts)
-        self.n_parameters_ = int(contexts.contexts.memory.filled[1:3].sum())
-        self._predict_with(contexts.with_learning(self.learning_ == "online"), self.escape_probability_)
+        self.n_parameters_ = int(mixture.contexts.memory.filled[1:3].sum())
+        self._predict_with(inner.with_learning(self.learning_ == "online"), self.escape_probability_)
 
     def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
         if self.networks_:

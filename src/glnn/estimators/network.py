@@ -29,7 +29,7 @@ from glnn.estimators.parameters import (
     parameter,
     seed,
 )
-from glnn.estimators.recipes import RECIPES, metric_of, patience_of, recorded, resolve
+from glnn.estimators.recipes import RECIPES, in_batches, metric_of, patience_of, recorded, resolve
 from glnn.metrics import WRITING_METHODS, TransitionMethod
 from glnn.models import Model, Params
 from glnn.models.recurrence import ACTIVATIONS
@@ -262,8 +262,17 @@ class Network(SequenceModel):
 
     def _go_on(self, data: Encoded) -> None:
         plan, history = self._plan(), list(getattr(self, "history_", ()))
+        settings = in_batches(plan.settings, self._metric)
+        before: dict[str, Any] = getattr(self, "training_", None) or {}
+        if before.get("training") == "stochastic":
+            # Rates of steps on chunks tell nothing of steps on all data.
+            history = []
         parts = fitting.split(data, None, plan.validation_fraction)
-        trained = trained_on(plan, parts, [(one.model, one.params) for one in self.networks_], history)
+        networks = [(one.model, one.params) for one in self.networks_]
+        trained = trained_on(plan, settings, parts, networks, history)
+        self.training_: dict[str, Any] | None = recorded(self.recipe, settings)
+        # The start states were trained on too.
+        self.starts_: tuple[np.ndarray | None, ...] = (None,) * len(networks)
         progress = trained[0]
         self.params_ = progress.best
         self.history_ = [asdict(info) for info in progress.history]

@@ -7,7 +7,6 @@ it what it does on average.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,20 @@ from glnn.models import Model, Params
 from glnn.training import fitting
 from glnn.training.budget import Budget
 from glnn.training.records import Progress
+from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
 
 def trained_on(
-    plan: fitting.Plan, parts: fitting.Split, networks: list[tuple[Model, Params]], history: list[dict[str, Any]]
+    plan: fitting.Plan,
+    settings: Settings,
+    parts: fitting.Split,
+    networks: list[tuple[Model, Params]],
+    history: list[dict[str, Any]],
 ) -> list[Progress]:
     """Train each network on, within its share of the budget; the parameters that validate best are kept."""
     writing, transition = (_last_rate(history, name) for name in ("writing_rate", "transition_rate"))
-    settings = replace(plan.settings, training="batch")
     found = []
     for model, params in networks:
         rate = 1.0 / model.units

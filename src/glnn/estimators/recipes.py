@@ -93,6 +93,13 @@ def resolve(values: dict[str, Any], paper_metric: str) -> Method:
     return Method(settings, StochasticTrainer if stochastic else Trainer, rival)
 
 
+def in_batches(settings: Settings, paper_metric: str) -> Settings:
+    """The settings to train on with, on all of the new data at once: the paper's where they are for chunks alone."""
+    metric = paper_metric if settings.metric == "adam" else settings.metric
+    noise = 0.0 if settings.noise == "auto" else settings.noise
+    return replace(settings, training="batch", metric=metric, noise=noise, patience_part=None)
+
+
 def recorded(recipe: str, settings: Settings) -> dict[str, Any]:
     """How a network was trained, for its record and its file."""
     stochastic = settings.training == "stochastic"
