@@ -27,8 +27,9 @@ from benchmarks.yardstick import NAMES, Parameters, Problem, Yardstick, problem
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, Scales, hessian_damping
 from glnn.models import GLNN, Params
 from glnn.training.corpus import prepare, stretch_length
-from glnn.training.engine import Engine, Forward, Rewritten
+from glnn.training.engine import Engine
 from glnn.training.parallel import Workers, single_threaded_blas
+from glnn.training.results import Forward, Rewritten
 
 Clock = Callable[[], float]
 # How many times as fast as plain C++ the engine is to be, on one and on two threads.

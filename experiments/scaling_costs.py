@@ -87,7 +87,7 @@ def main() -> None:
 def cluster() -> None:
     from distributed import Client, LocalCluster
 
-    from glnn.training.distributed import ClusterShards
+    from glnn.training.cluster import ClusterShards
     from glnn.training.settings import Settings
 
     source = get("insertions")

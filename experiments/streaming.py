@@ -22,8 +22,8 @@ import numpy as np
 import glnn
 from glnn import sources
 from glnn.predictors.network_learner import NetworkLearner
-from glnn.training.engine import Sweep
 from glnn.training.online import OnlineSteps
+from glnn.training.results import Sweep
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "experiments" / "results" / "streaming"

@@ -13,9 +13,9 @@ from glnn.estimators import GLNN, HMM, ContextTree
 from glnn.progress import Display
 from glnn.sequences import InputError, encode
 from glnn.training.compiling import compiling
-from glnn.training.fitting import split
 from glnn.training.records import StepInfo
 from glnn.training.trainer import Trainer
+from glnn.training.validation import split
 
 from .conftest import CASES, MODELS, NETWORKS, TEXT, make
 

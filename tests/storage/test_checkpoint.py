@@ -18,9 +18,9 @@ from glnn.storage.checkpoint import (
 )
 from glnn.storage.model_file import ModelFileError, write_model_file
 from glnn.training.budget import Budget
-from glnn.training.recorded import RecordedTrainer
-from glnn.training.records import Progress, StepInfo
+from glnn.training.records import Progress, Replay, StepInfo
 from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 from tests.training.problems import Problem, problem
 
@@ -37,9 +37,10 @@ def trainer(
     recorded: Progress | None = None,
     validated: bool = True,
     progress: Progress | None = None,
-) -> RecordedTrainer:
+) -> Trainer:
     validation = Validation(given.model, given.data.select([2, 0])) if validated else None
-    return RecordedTrainer(given.model, given.data, given.params, settings, validation, 5, progress, recorded=recorded)
+    replay = Replay(recorded)
+    return Trainer(given.model, given.data, given.params, settings, validation, 5, progress, recorder=replay)
 
 
 def assert_same(one: Progress, other: Progress) -> None:
@@ -108,9 +109,8 @@ def test_what_was_recorded_is_not_computed_and_not_told(monkeypatch: pytest.Monk
     given = case()
     recorded = trainer(given, Settings()).run(Budget(steps=3))
     told = []
-    again = RecordedTrainer(
-        given.model, given.data, given.params, recorded=recorded, listener=lambda info, source: told.append(info.step)
-    )
+    replay = Replay(recorded, lambda info, source: told.append(info.step))
+    again = Trainer(given.model, given.data, given.params, recorder=replay)
     with monkeypatch.context() as patched:
         patched.setattr("glnn.training.engine.Engine.forward", lambda *_: pytest.fail("a step was computed"))
         again.run(Budget(steps=3))
@@ -143,7 +143,7 @@ def test_the_listener_is_not_charged(now: list[float]) -> None:
     def slow(info: StepInfo, source: object) -> None:
         now[0] += 1000.0
 
-    patient = RecordedTrainer(given.model, given.data, given.params, listener=slow)
+    patient = Trainer(given.model, given.data, given.params, recorder=Replay(listener=slow))
     assert patient.run(Budget(steps=3)).seconds == 0.0
     assert now == [3000.0]
 

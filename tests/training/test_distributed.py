@@ -16,10 +16,10 @@ from glnn.metrics import TRANSITION_METHODS, TransitionMethod
 from glnn.models import MODELS
 from glnn.network import random_graph
 from glnn.sequences import encode
-from glnn.training.distributed import ClusterShards, LocalShards, ShardedTrainer, train_on_cluster
-from glnn.training.engine import NotFinite
+from glnn.training.cluster import ClusterShards, train_on_cluster
+from glnn.training.results import NotFinite
 from glnn.training.settings import Settings
-from glnn.training.shards import Scored, cut, deal, partial_sums, total
+from glnn.training.shards import LocalShards, Scored, ShardedTrainer, cut, deal, partial_sums, total
 from glnn.training.trainer import Trainer
 
 SHARD = 60

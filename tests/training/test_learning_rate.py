@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glnn.metrics import TransitionStep
-from glnn.training.learning_rate import GROWTH, MOST_HALVINGS, always, climb
-from glnn.training.proposals import TransitionProposal
+from glnn.training.proposals import GROWTH, MOST_HALVINGS, TransitionProposal, always, climb
+from glnn.training.records import Recorder, StepInfo
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
 from tests.training.problems import problem
@@ -110,3 +110,19 @@ class WritingOnly:
     def transition(self, engine: Any, current: Any, evidence: Any, progress: Any) -> TransitionProposal:
         params = current.params
         return TransitionProposal(TransitionStep(np.zeros_like(params.theta), np.zeros_like(params.V0)))
+
+
+def test_another_recorder_stands_in() -> None:
+    class Sparse(Recorder):
+        """Keeps every second record only."""
+
+        def keep(self, info: StepInfo, trainer: Trainer) -> None:
+            if info.step % 2:
+                super().keep(info, trainer)
+
+    case = problem("glnn", units=4, degree=2, symbols=3, lengths=(30,))
+    usual, sparse = (Trainer(case.model, case.data, case.params, recorder=kind()) for kind in (Recorder, Sparse))
+    wanted, found = usual.run("5 steps"), sparse.run("5 steps")
+    assert [info.step for info in found.history] == [1, 3, 5] and found.step == 5
+    assert [info.log_likelihood for info in found.history] == [info.log_likelihood for info in wanted.history[::2]]
+    np.testing.assert_array_equal(found.best.theta, wanted.best.theta)

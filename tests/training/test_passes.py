@@ -7,10 +7,10 @@ import pytest
 
 from glnn.metrics import TRANSITION_METHODS
 from glnn.models import Params
+from glnn.training.corpus import Streams
 from glnn.training.noise import Noise
 from glnn.training.passes import BesidePass, GeneralPass, pass_for
 from glnn.training.settings import ADAM
-from glnn.training.streams import Streams
 from tests.training.problems import Problem, problem
 
 NAMES = ["glnn", "gnn", "rnn", "lstm"]

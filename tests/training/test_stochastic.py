@@ -11,12 +11,11 @@ import pytest
 from glnn.models import Params
 from glnn.storage.checkpoint import read_checkpoint, write_checkpoint
 from glnn.training import stochastic as module
-from glnn.training.averaging import average
 from glnn.training.budget import Budget
-from glnn.training.recorded import recorded_trainer
-from glnn.training.records import Progress
+from glnn.training.records import Progress, Replay
 from glnn.training.settings import Settings
 from glnn.training.stochastic import StochasticTrainer
+from glnn.training.updates import average
 from glnn.training.validation import Validation
 from tests.training.problems import Problem, problem
 
@@ -37,8 +36,8 @@ def settings(**changes: Any) -> Settings:
 
 def trainer(given: Problem, chosen: Settings, recorded: Progress | None = None, validated: bool = True) -> Any:
     validation = Validation(given.model, given.data.select([2, 3])) if validated else None
-    kind = recorded_trainer(StochasticTrainer)
-    return kind(given.model, given.data, given.params, chosen, validation, 5, None, recorded=recorded)
+    replay = Replay(recorded)
+    return StochasticTrainer(given.model, given.data, given.params, chosen, validation, 5, recorder=replay)
 
 
 def assert_same(one: Progress, other: Progress) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glnn.sequences import encode
-from glnn.training.streams import Streams
+from glnn.training.corpus import Streams
 
 
 @pytest.mark.parametrize("lengths", [(1000,), (400, 3, 250, 1, 90)])

@@ -34,7 +34,8 @@ from glnn.codec import decompress_file
 from glnn.codec.container import CHECKSUM, MAGIC, checksum
 from glnn.storage.checkpoint import NAME, read_checkpoint
 from glnn.storage.model_file import signed
-from glnn.training.recorded import RecordedTrainer
+from glnn.training.records import Replay
+from glnn.training.trainer import Trainer
 
 TEXT = "abracadabra, " * 12
 LOG = "case,step,who\n" + "".join(f"{n},{step},{n % 3}\n" for n in range(12) for step in ("open", "read", "close"))
@@ -193,7 +194,7 @@ def _use_checkpoint(content: bytes, folder: Path) -> None:
     (folder / NAME).write_bytes(content)
     arguments = _trainer_arguments()
     for run in read_checkpoint(folder).runs:
-        again = RecordedTrainer(*arguments, recorded=run)
+        again = Trainer(*arguments, recorder=Replay(run))
         # A checkpoint of another network is refused by whoever knows the network (glnn resume).
         shapes = [[part.shape for part in vars(params).values()] for params in (run.params, arguments[2])]
         if shapes[0] == shapes[1] and run.step <= 10:

@@ -64,8 +64,7 @@ def bench(
     from glnn.cli.printing import console, data_table, print_json
     from glnn.progress import Display
     from glnn.reproduction.running import versions
-    from glnn.training.compiling import compiling
-    from glnn.training.fitting import beginning
+    from glnn.training.compiling import beginning, compiling
 
     chosen = _chosen("--models", models, MODELS), _chosen("--metrics", metrics, METRICS)
     found = versions()

@@ -19,8 +19,7 @@ from glnn.cli.estimator import estimator
 from glnn.cli.inputs import Data
 from glnn.cli.paired import Difference, difference, units_of
 from glnn.estimators.network import Network
-from glnn.training.narration import fraction_spent
-from glnn.training.observer import Observer, Training
+from glnn.training.observer import Observer, Training, fraction_spent
 from glnn.training.race import Run
 from glnn.training.records import StepInfo
 from glnn.training.trainer import Trainer

@@ -18,8 +18,7 @@ from glnn.cli.run_folder import Config, RunFolder
 from glnn.sequences import InputError
 from glnn.storage.checkpoint import Checkpoint, write_checkpoint
 from glnn.training.budget import Budget
-from glnn.training.narration import fraction_spent
-from glnn.training.observer import Observer, Training
+from glnn.training.observer import Observer, Training, fraction_spent
 from glnn.training.race import Run
 from glnn.training.records import Progress, StepInfo
 from glnn.training.trainer import Trainer

@@ -30,9 +30,8 @@ from glnn.progress import Display
 from glnn.sequences import Alphabet, InputError, Reader
 from glnn.sequences.special import base_of
 from glnn.storage.model_file import ModelFileError
-from glnn.training import fitting
 from glnn.training.budget import Clock
-from glnn.training.compiling import compiling
+from glnn.training.compiling import beginning, compiling
 
 # One place says what is used when nothing is passed.
 _DEFAULTS = ContextTreeSettings()
@@ -117,7 +116,7 @@ class ContextTree(SequenceModel):
         display, clock, calls = Display(self.verbose), Clock(), tuple(callbacks)
         display.say(f"ContextTree: depth {self.depth}; {given.data.codes.size:,} symbols, read once")
         with compiling(display), clock.paused():
-            fit_context_tree(fitting.beginning(given.data), settings)
+            fit_context_tree(beginning(given.data), settings)
         stopped = "read"
 
         def look(progress: ReadProgress) -> bool:

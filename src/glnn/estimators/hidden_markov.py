@@ -19,10 +19,11 @@ from glnn.predictors.uniform import Smoothed
 from glnn.progress import Display
 from glnn.sequences import Encoded, Reader
 from glnn.storage.model_file import ModelFileError
-from glnn.training import fitting, narration
+from glnn.training import observer as narration
 from glnn.training.budget import Budget, Clock, parse_budget
-from glnn.training.compiling import compiling
+from glnn.training.compiling import beginning, compiling
 from glnn.training.race import seeds
+from glnn.training.validation import Split, split
 
 # A held-out tail is scored after this much of what comes before it.
 _CONTEXT = 1000
@@ -124,7 +125,7 @@ class HMM(SequenceModel):
         fraction = number_or("auto", "validation_fraction", self.validation_fraction, 0.0, 1.0)
         first_seed = seed("random_state", self.random_state)
         given = self._given(data, validation, mask, validation_mask, sample_weight)
-        parts = fitting.split(given.data, given.validation, fraction)
+        parts = split(given.data, given.validation, fraction)
         A = len(parts.train.alphabet)
         grows = units == degree == "auto" and parts.validation is not None and self.restarts == "auto"
         share: float | None = None
@@ -177,7 +178,7 @@ class HMM(SequenceModel):
 
     def _train(
         self,
-        parts: fitting.Split,
+        parts: Split,
         units: int,
         degree: int,
         all_seeds: list[int],
@@ -188,7 +189,7 @@ class HMM(SequenceModel):
         display = Display(self.verbose)
         display.say(narration.opening("HMM", units, min(degree, units), len(all_seeds), budget, parts))
         with compiling(display):
-            few = fitting.beginning(parts.train)
+            few = beginning(parts.train)
             fit_hmm(few, initial_hmm(few, units, degree, 0), steps=1)
         held = _with_context(parts)
         runs: list[_Run] = []
@@ -206,7 +207,7 @@ class HMM(SequenceModel):
 
     def _grow(
         self,
-        parts: fitting.Split,
+        parts: Split,
         all_seeds: list[int],
         budget: Budget,
         tolerance: float,
@@ -216,7 +217,7 @@ class HMM(SequenceModel):
         display, A = Display(self.verbose), len(parts.train.alphabet)
         display.say(f"HMM: grows by validation, budget {budget}; {parts.train.codes.size:,} symbols of {A} kinds")
         with compiling(display):
-            few = fitting.beginning(parts.train)
+            few = beginning(parts.train)
             fit_hmm(few, few_states(few, _FEW, np.random.default_rng(0)), steps=1)
         held, runs = _with_context(parts), list[_Run]()
         beginnings = ["few"] if A > _LARGEST_CHAIN else ["chain", "few"]
@@ -226,10 +227,10 @@ class HMM(SequenceModel):
             return runs[-1].reason in ("callback", "interrupted")
 
         try:
-            for which, (beginning, one) in enumerate(zip(beginnings, all_seeds, strict=False)):
+            for which, (first, one) in enumerate(zip(beginnings, all_seeds, strict=False)):
                 generator, spent_before = np.random.default_rng(one), len(runs)
                 share = _share(budget, runs, len(beginnings) - which)
-                start = markov_chain(parts.train) if beginning == "chain" else few_states(parts.train, _FEW, generator)
+                start = markov_chain(parts.train) if first == "chain" else few_states(parts.train, _FEW, generator)
                 best_score, failures = -math.inf, 0
                 while failures < 2:
                     if stage(one, start, _share(share, runs[spent_before:], 1), max(tolerance, _LEAST_GAIN), 5):
@@ -354,7 +355,7 @@ def _softened(model: HiddenMarkovModel, data: Encoded, shares: tuple[float, floa
     return model if shares == (0.0, 0.0) else softened(model, expected_counts(model, data), *shares)
 
 
-def _best_softening(model: HiddenMarkovModel, parts: fitting.Split) -> tuple[float, float]:
+def _best_softening(model: HiddenMarkovModel, parts: Split) -> tuple[float, float]:
     """The shares of common moves and writings that suit the validation data best, one after the other."""
     held, counts = _with_context(parts), expected_counts(model, parts.train)
     assert held is not None
@@ -373,14 +374,14 @@ def _best_softening(model: HiddenMarkovModel, parts: fitting.Split) -> tuple[flo
     return max(scores, key=lambda pair: scores[pair])
 
 
-def _best_share(model: HiddenMarkovModel, parts: fitting.Split) -> float:
+def _best_share(model: HiddenMarkovModel, parts: Split) -> float:
     """The share of the uniform distribution that suits the validation data best."""
     held = _with_context(parts)
     assert held is not None
     return best_share(model.log_likelihoods(held)[held.mask], len(held.alphabet), 0.0)
 
 
-def _with_context(parts: fitting.Split) -> Encoded | None:
+def _with_context(parts: Split) -> Encoded | None:
     """Held-out data; a tail comes after the end of the training data, which is read and not predicted."""
     held = parts.validation
     if held is None or not parts.continues:

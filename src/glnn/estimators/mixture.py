@@ -31,9 +31,8 @@ from glnn.progress import Display
 from glnn.sequences import Alphabet, Encoded, InputError, Reader
 from glnn.sequences.special import base_of
 from glnn.storage.model_file import ModelFileError
-from glnn.training import fitting
 from glnn.training.budget import Budget, Clock, parse_budget
-from glnn.training.compiling import compiling
+from glnn.training.compiling import beginning, compiling
 
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
 # Networks are tried with this part of the budget; what is worth it gets the rest.
@@ -100,7 +99,7 @@ class Mixture(SequenceModel):
         display, clock = Display(self.verbose), Clock()
         display.say(f"Mixture: {known.codes.size:,} symbols, {learning}")
         with compiling(display), clock.paused():
-            few = fitting.beginning(known)
+            few = beginning(known)
             beside = Beside((1.0, 1.0, 1.0), 2) if len(known) > 1 else ALONE
             Recipe(few.codes, few.starts, few.codes.size, False, beside=beside).read(few.alphabet, (), True)
         try:

@@ -48,6 +48,7 @@ from glnn.training.budget import Budget, parse_budget
 from glnn.training.observer import Observer, Training
 from glnn.training.race import Run
 from glnn.training.trainer import Callback
+from glnn.training.validation import share_of_uniform, split
 
 # What a model file tells of the training beside the history.
 _RECORD = (
@@ -236,7 +237,7 @@ class Network(SequenceModel):
         """
         plan = self._plan()
         given = self._given(data, validation, mask, validation_mask, sample_weight)
-        parts = fitting.split(given.data, given.validation, plan.validation_fraction)
+        parts = split(given.data, given.validation, plan.validation_fraction)
         finish = lambda training: copy(self)._become(given, training)  # noqa: E731
         training = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose), finish, observer, cluster)
         return self._become(given, training)
@@ -267,7 +268,7 @@ class Network(SequenceModel):
         if before.get("training") == "stochastic":
             # Rates of steps on chunks tell nothing of steps on all data.
             history = []
-        parts = fitting.split(data, None, plan.validation_fraction)
+        parts = split(data, None, plan.validation_fraction)
         networks = [(one.model, one.params) for one in self.networks_]
         trained = trained_on(plan, settings, parts, networks, history)
         self.training_: dict[str, Any] | None = recorded(self.recipe, settings)
@@ -393,7 +394,7 @@ class Network(SequenceModel):
         calibrate, start = self._automatic("calibration"), self._automatic("start")
         share = None if self.smoothing == "auto" else float(self.smoothing)
         if len(runs) == 1 and not calibrate and start == "trained":
-            return Combination((None,), None, fitting.share_of_uniform(training) if share is None else share)
+            return Combination((None,), None, share_of_uniform(training) if share is None else share)
         return combine(training, runs, calibrate, start, share)
 
     def _keep(self, training: Training) -> None:

@@ -18,13 +18,13 @@ from glnn.training.budget import Budget
 from glnn.training.records import Progress
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
-from glnn.training.validation import Validation
+from glnn.training.validation import Split, Validation
 
 
 def trained_on(
     plan: fitting.Plan,
     settings: Settings,
-    parts: fitting.Split,
+    parts: Split,
     networks: list[tuple[Model, Params]],
     history: list[dict[str, Any]],
 ) -> list[Progress]:

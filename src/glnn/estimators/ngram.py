@@ -18,9 +18,8 @@ from glnn.progress import Display
 from glnn.sequences import Alphabet, InputError, Reader
 from glnn.sequences.special import base_of
 from glnn.storage.model_file import ModelFileError
-from glnn.training import fitting
 from glnn.training.budget import Clock
-from glnn.training.compiling import compiling
+from glnn.training.compiling import beginning, compiling
 
 _MOST_ORDER = 64
 _RECORD = ("order_", "steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_")
@@ -77,7 +76,7 @@ class NGram(SequenceModel):
             learning = "online" if len(given.data) == 1 else "frozen"
         display, clock = Display(self.verbose), Clock()
         with compiling(display), clock.paused():
-            fit_ngram(fitting.beginning(given.data), 2)
+            fit_ngram(beginning(given.data), 2)
         model, validation_bits = None, None
         if given.validation is None:
             model = fit_ngram(given.data, choose_order(given.data) if isinstance(order, str) else order)

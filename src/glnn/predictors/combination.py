@@ -20,11 +20,11 @@ from glnn.predictors.calibration import EntropyWeights, equal_weights, mixed
 from glnn.predictors.calibration_fit import HeldOut, fit_weights
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
-from glnn.training.fitting import Split
 from glnn.training.observer import Training
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.race import Run
 from glnn.training.typical_start import automatic_start, typical_start
+from glnn.training.validation import Split
 
 MOST_NUMBERS = 1 << 23
 """Probabilities kept at most, 8 bytes each; of more validation data, stretches from all over are taken."""

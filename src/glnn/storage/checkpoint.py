@@ -1,7 +1,7 @@
 """Checkpoints: a training that is killed continues from its last one, to the same bits as if nothing had happened.
 
 A checkpoint holds the `Progress` of every random start. Going on means doing the training again with a
-`glnn.training.recorded.RecordedTrainer` for each start: steps that are in the record are read from it, all others are
+`glnn.training.records.Replay` for each start: steps that are in the record are read from it, all others are
 computed. So whatever decides how a budget is shared decides it again from the same numbers, and need not be written
 down.
 """

@@ -91,6 +91,10 @@ class Clock:
     def __init__(self, spent: float = 0.0) -> None:
         self._begin = _cpu_seconds() - spent
 
+    def set(self, spent: float) -> None:
+        """Go on from so many seconds."""
+        self._begin = _cpu_seconds() - spent
+
     @property
     def seconds(self) -> float:
         """CPU seconds charged so far."""

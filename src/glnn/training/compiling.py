@@ -11,7 +11,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import numpy as np
+
 from glnn.progress import Display
+from glnn.sequences import Encoded
+
+_WARM_UP = 64
 
 
 @contextmanager
@@ -62,3 +67,9 @@ def _alone(display: Display) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX)
         # Closing the file gives the lock back.
         yield
+
+
+def beginning(data: Encoded) -> Encoded:
+    """The first few symbols, to compile with."""
+    codes = data.codes[:_WARM_UP]
+    return Encoded(codes, np.array([0, codes.size], np.int64), np.ones(codes.size, bool), data.alphabet)

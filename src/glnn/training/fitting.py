@@ -14,28 +14,21 @@ import numpy as np
 
 from glnn.models import Model
 from glnn.network import Graph, random_graph
-from glnn.output.uniform import best_share
 from glnn.progress import Display
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget
-from glnn.training.cluster_race import on_cluster
-from glnn.training.compiling import compiling
-from glnn.training.corpus import prepare, stretch_length
-from glnn.training.engine import Engine
-from glnn.training.narration import closing, fraction_spent, line_of_step, opening
-from glnn.training.observer import Observer, Training
-from glnn.training.parallel import single_threaded_blas
+from glnn.training.cluster import on_cluster
+from glnn.training.compiling import beginning, compiling
+from glnn.training.observer import Observer, Training, closing, fraction_spent, line_of_step, opening
 from glnn.training.race import Run, Together, race, seeds, side_by_side
-from glnn.training.recorded import recorded_trainer
-from glnn.training.records import StepInfo
+from glnn.training.records import Replay, StepInfo
 from glnn.training.settings import Settings
-from glnn.training.sizes import Size, choose_size, held_out_fraction, size_for_chunks
+from glnn.training.sizes import Size, choose_size, size_for_chunks
 from glnn.training.trainer import Callback, Trainer
-from glnn.training.validation import Validation, hold_out
+from glnn.training.validation import Split, Validation
 
 RIVAL_WEIGHT = 0.3
 MOST_RIVALS = 4
-_WARM_UP = 64
 
 
 @dataclass(frozen=True)
@@ -63,30 +56,6 @@ class Plan:
     """What trains one start, called like `Trainer`."""
     rival: Settings | None = None
     """Other settings, of batch training, that race against these with a smaller share of the budget."""
-
-
-@dataclass(frozen=True)
-class Split:
-    """Data for training and for validation; `continues` says that the second continues where the first ends."""
-
-    train: Encoded
-    validation: Encoded | None
-    continues: bool
-    held_out: int
-    """How many symbols of the given data were held out."""
-
-
-def split(data: Encoded, validation: Encoded | None, fraction: float | str) -> Split:
-    """The given validation data, or the end of the data; nothing when there is too little to hold out."""
-    if validation is not None or fraction == 0.0:
-        return Split(data, validation, False, 0)
-    if isinstance(fraction, str):
-        fraction = held_out_fraction(data)
-    try:
-        train, tail, continues = hold_out(data, fraction)
-    except ValueError:
-        return Split(data, None, False, 0)
-    return Split(train, tail, continues, tail.codes.size)
 
 
 def train(
@@ -132,10 +101,10 @@ def train(
 
     def trainer(run: Run) -> Trainer:
         kind, given = given_to(run)
-        if observer is None:
-            return kind(*given)
-        watched = recorded_trainer(kind)
-        return watched(*given, recorded=observer.recorded(run), listener=partial(observer.step, run))
+        made = kind(*given)
+        if observer is not None:
+            made.recorder = Replay(observer.recorded(run), partial(observer.step, run))
+        return made
 
     def listen(run: Run, info: StepInfo, source: Trainer) -> bool:
         if display.verbose:
@@ -154,21 +123,6 @@ def train(
     if display.verbose:
         display.say(closing(best, runs, plan.members))
     return training
-
-
-def share_of_uniform(training: Training) -> float:
-    """The share that suits the validation data best; at least 1/(T + 2), where the paper's own ends after T symbols."""
-    best, parts = training.best, training.split
-    least = 1.0 / (parts.train.codes.size + 2.0)
-    if best.validation is None or best.progress is None:
-        return least
-    params, state = best.progress.best, None
-    with single_threaded_blas():
-        if parts.continues:
-            corpus = prepare(parts.train, stretch_length(best.model.units))
-            state = Engine(best.model, corpus, memory=0).forward(params).state
-        values = best.validation.log_likelihoods(params, state)
-    return best_share(values, len(parts.train.alphabet), least)
 
 
 def _start(plan: Plan, size: Size, parts: Split, seed: int, settings: Settings | None = None) -> Run:
@@ -209,9 +163,3 @@ def _warm_up(run: Run, settings: Settings, kind: Callable[..., Trainer], data: E
     if trainer.run(Budget(steps=2)).reason == "interrupted":
         # There is no model to keep yet.
         raise KeyboardInterrupt
-
-
-def beginning(data: Encoded) -> Encoded:
-    """The first few symbols, to compile with."""
-    codes = data.codes[:_WARM_UP]
-    return Encoded(codes, np.array([0, codes.size], np.int64), np.ones(codes.size, bool), data.alphabet)

@@ -15,8 +15,9 @@ from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, Scales, Statistics
 from glnn.models import Model, Params
 from glnn.sequences import Alphabet, Encoded
 from glnn.training.corpus import prepare
-from glnn.training.engine import Engine, Sweep
+from glnn.training.engine import Engine
 from glnn.training.parallel import Workers
+from glnn.training.results import Sweep
 
 Arrays = dict[str, np.ndarray]
 

@@ -16,10 +16,10 @@ from glnn.metrics import Layout, Statistics, TransitionMethod
 from glnn.models import Evidence, Flow, Model, Params
 from glnn.models.side_by_side import SideBySide
 from glnn.output import softmax
-from glnn.training.engine import NotFinite
+from glnn.training.corpus import Chunk
 from glnn.training.noise import Noise
+from glnn.training.results import NotFinite
 from glnn.training.settings import ADAM
-from glnn.training.streams import Chunk
 
 
 class Found(NamedTuple):

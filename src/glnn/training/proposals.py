@@ -1,20 +1,75 @@
-"""Proposals: a direction for one group of parameters, to be tried at some rate η, θ + η δ.
+"""A step is proposed, and accepted or not: directions by a training method, and how far to go along them.
 
-The paper's: the writing weights by a reduction of the softmax Hessian, transitions and start values by a training
-method of `glnn.metrics`. Whoever has the two methods of `Proposer` can stand in.
+Whoever has the methods of `Proposer`, or the call of `Acceptance`, can stand in. The paper's acceptance (Section 2): a
+step that lowers the likelihood is halved and tried again; a success multiplies the rate by 1.1. The direction is kept,
+so only the trial is computed again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from glnn.metrics import Scales, TransitionMethod, TransitionStep, WritingDirection, hessian_damping
 from glnn.models import Params
-from glnn.training.engine import Engine, Forward
-from glnn.training.records import Progress
+from glnn.training.engine import Engine
+from glnn.training.records import Outcome, Progress
+from glnn.training.results import Forward
+
+Trial = TypeVar("Trial")
+
+GROWTH = 1.1
+SHRINKAGE = 0.5
+MOST_HALVINGS = 60
+
+
+class Acceptance(Protocol):
+    """One way to decide how far to go along a proposed direction.
+
+    `attempt(rate)` gives the log-likelihood there and anything that goes with it. Returned are how it ended, the
+    log-likelihood reached, and what went with the accepted trial; None when nothing was accepted. When something is,
+    it must be the last attempt: earlier ones have given their arrays away.
+    """
+
+    def __call__(
+        self, rate: float, log_likelihood: float, attempt: Callable[[float], tuple[float, Trial]]
+    ) -> tuple[Outcome, float, Trial | None]:
+        """Search from `rate` on, where `log_likelihood` is that of standing still."""
+        ...
+
+
+def always(
+    rate: float, log_likelihood: float, attempt: Callable[[float], tuple[float, Trial]]
+) -> tuple[Outcome, float, Trial | None]:
+    """Take the step at its rate, better or not, and keep the rate; only a trial that is not finite is left out."""
+    value, trial = attempt(rate)
+    if value > -np.inf:
+        return Outcome(rate, rate, 0), value, trial
+    return Outcome(rate, 0.0, 1), log_likelihood, None
+
+
+def climb(
+    rate: float, log_likelihood: float, attempt: Callable[[float], tuple[float, Trial]]
+) -> tuple[Outcome, float, Trial | None]:
+    """Try the step at `rate`, then at half of it, and so on, until the log-likelihood does not fall.
+
+    `attempt(rate)` gives the log-likelihood there and anything that goes with it. After 60 halvings the group rests:
+    nothing is accepted and the rate stays as it was, since the next direction may be a better one. It rests too when
+    halving ends in a step so small that the likelihood is the same to the last bit: accepted, such a step would leave
+    a rate from which it takes hundreds of steps to recover. As the first trial it is accepted, and the rate grows.
+    """
+    trial_rate = rate
+    for rejected in range(MOST_HALVINGS + 1):
+        value, trial = attempt(trial_rate)
+        if value > log_likelihood or (value == log_likelihood > -np.inf and rejected == 0):
+            return Outcome(trial_rate * GROWTH, trial_rate, rejected), value, trial
+        if value == log_likelihood > -np.inf:
+            break
+        trial_rate *= SHRINKAGE
+    return Outcome(rate, 0.0, rejected + 1), log_likelihood, None
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,34 @@
-"""What is known of a training: the record of each step, and where it stands, which is all that a resumed run needs."""
+"""What is known of a training: the record of each step, where it stands, and who keeps the record.
+
+Where a training stands is all that a resumed run needs. One that is done again from its record (`Replay`) reads the
+steps that are known and computes all others, to the same bits: whatever decides how a budget is shared among several
+starts then decides it again from the same numbers, and need not be written down.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from glnn.metrics import TransitionStep
 from glnn.models import Params
-from glnn.training.learning_rate import Outcome
+from glnn.training.budget import Clock
+
+if TYPE_CHECKING:
+    from glnn.training.trainer import Trainer
+
+
+class Outcome(NamedTuple):
+    """How a search for an acceptable step ended."""
+
+    rate: float
+    """The rate for the next step."""
+    used: float
+    """The rate of the accepted step, 0 when none was."""
+    rejected: int
 
 
 @dataclass(frozen=True)
@@ -85,12 +104,11 @@ class Progress:
         transition_rate: float,
         remembered: np.ndarray | None = None,
     ) -> None:
-        """Go on to where a step has led: its record, parameters, next rates, and what its direction remembers."""
+        """Go on to where a step has led: parameters, next rates, and what its direction remembers."""
         self.params, self.step, self.passes, self.seconds = params, info.step, info.passes, info.seconds
         self.writing_rate, self.transition_rate = writing_rate, transition_rate
         if remembered is not None:
             self.coherence = remembered
-        self.history.append(info)
 
 
 def step_info(
@@ -122,3 +140,56 @@ def step_info(
         coherence=1.0 if found.remembered is None else float(found.remembered.max()),
         notes=tuple(notes),
     )
+
+
+class Recorder:
+    """Keeps the record of every step in `progress.history`; whoever has these two methods can stand in."""
+
+    exact = False
+    """Whether a training that is taken up again must know the last likelihood to the bit, from the record."""
+
+    def read(self, trainer: Trainer, clock: Clock) -> StepInfo | None:
+        """The next step where it is known already: `trainer.progress` is then where it led. None: compute it."""
+        return None
+
+    def keep(self, info: StepInfo, trainer: Trainer) -> None:
+        """Keep the record of a step that was computed and led to `trainer.progress`; not charged to the budget."""
+        trainer.progress.history.append(info)
+
+
+class Replay(Recorder):
+    """Takes the steps of `recorded` from there, and tells `listener` of those that are computed."""
+
+    exact = True
+
+    def __init__(
+        self, recorded: Progress | None = None, listener: Callable[[StepInfo, Trainer], Any] | None = None
+    ) -> None:
+        self._recorded, self._listener = recorded, listener
+
+    def read(self, trainer: Trainer, clock: Clock) -> StepInfo | None:
+        """The next step of the record, None after its last."""
+        recorded, progress = self._recorded, trainer.progress
+        if recorded is None or progress.step >= recorded.step:
+            return None
+        info = recorded.history[progress.step]
+        progress.step, progress.passes, progress.seconds = info.step, info.passes, info.seconds
+        progress.history.append(info)
+        trainer.note_score(info.log_likelihood if trainer.validation is None else info.validation, info.step)
+        # Parameters are known where the record ends, and the best ones from the step on that found them.
+        if progress.best_step == recorded.best_step:
+            progress.best = recorded.best
+        if info.step == recorded.step:
+            progress.params, progress.generator = recorded.params, recorded.generator
+            progress.writing_rate, progress.transition_rate = recorded.writing_rate, recorded.transition_rate
+            progress.coherence, progress.memory = recorded.coherence, recorded.memory
+            trainer.generator.bit_generator.state = recorded.generator
+            trainer.forget_passes()
+        clock.set(info.seconds)
+        return info
+
+    def keep(self, info: StepInfo, trainer: Trainer) -> None:
+        """Keep it and tell the listener."""
+        super().keep(info, trainer)
+        if self._listener is not None:
+            self._listener(info, trainer)

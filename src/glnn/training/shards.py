@@ -2,15 +2,16 @@
 
 Floating-point sums depend on their order. Here shards are cut by the data and the network's size alone, and their
 results are added pairwise along a binary tree over the shards, in the order of the sequences. A worker that holds
-neighbouring shards adds up the subtrees that it has whole, so that little travels, and the bits stay the same.
+neighbouring shards adds up the subtrees that it has whole, so that little travels, and the bits stay the same. The
+trainer is the usual one with another engine: `LocalShards` here and `glnn.training.cluster` take the same steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
+from itertools import count, pairwise
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,11 +19,19 @@ from glnn.metrics import TransitionMethod
 from glnn.models import Model, Params
 from glnn.output import softmax
 from glnn.sequences import Encoded
-from glnn.training.corpus import prepare, stretch_length
-from glnn.training.engine import Derivatives, Engine, Forward, NotFinite, Rewritten
+from glnn.training.budget import Clock
+from glnn.training.corpus import Corpus, prepare, stretch_length
+from glnn.training.engine import Engine
 from glnn.training.parallel import single_threaded_blas
+from glnn.training.records import Replay, StepInfo
+from glnn.training.results import Derivatives, Forward, NotFinite, Rewritten
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 
 Node = tuple[int, int]
+# The length of a shard in stretches: its results travel, and should be small beside the work that made them.
+STRETCHES = 4
+_ATTEMPTS = 4
 # The current pass and its trial.
 _SLOTS = 2
 
@@ -158,3 +167,131 @@ def added(left: Any, right: Any) -> Any:
     if not isinstance(left, Derivatives):
         return left + right
     return Derivatives(left.statistics + right.statistics, right.failure or left.failure)
+
+
+class WorkerLostError(ConnectionError):
+    """A worker does not answer any more."""
+
+
+class Shards(Protocol):
+    """Whoever holds the sequences."""
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Call a method of every shard; the sum of the answers along the tree."""
+        ...
+
+    def restore(self) -> None:
+        """Hold all sequences again after a worker was lost."""
+        ...
+
+
+class Dealt:
+    """The shards of some data, and how to make a group of them."""
+
+    def __init__(self, model: Model, data: Encoded, settings: Settings, symbols: int | None) -> None:
+        self.model, self.data = model, data
+        self.ranges = cut(data, STRETCHES * stretch_length(model.units) if symbols is None else symbols)
+        self.options: dict[str, Any] = {"memory": settings.memory // len(self.ranges), "precision": settings.precision}
+
+    @property
+    def sizes(self) -> list[int]:
+        """Symbols in each shard."""
+        starts = self.data.starts
+        return [int(starts[part.stop] - starts[part.start]) for part in self.ranges]
+
+    def group(self, begin: int, end: int) -> tuple[Model, list[tuple[Encoded, int]], tuple[int, int, int]]:
+        """What makes the group of the shards begin … end − 1."""
+        parts = [(self.data.select(part), int(self.data.starts[part.start])) for part in self.ranges[begin:end]]
+        return self.model, parts, (begin, end, len(self.ranges))
+
+
+class LocalShards:
+    """All shards in this process."""
+
+    def __init__(self, model: Model, data: Encoded, settings: Settings, symbols: int | None = None) -> None:
+        dealt = Dealt(model, data, settings, symbols)
+        self._count = len(dealt.ranges)
+        self._group = ShardGroup(*dealt.group(0, self._count), **dealt.options)
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Call a method of every shard; the sum of the answers."""
+        return total(self._count, self._group.ask(name, *arguments))
+
+    def restore(self) -> None:
+        """Nothing here gets lost."""
+
+
+@dataclass
+class ShardedForward(Forward):
+    """A forward pass that lies with the shards, under a number."""
+
+    slot: int = 0
+
+
+class ShardedEngine(Engine):
+    """What the trainer asks of an engine, asked of the shards instead."""
+
+    def __init__(self, model: Model, corpus: Corpus, shards: Shards) -> None:
+        super().__init__(model, corpus, memory=0)
+        self._shards = shards
+        self._slots, self._trials = count(), count(1)
+
+    def forward(self, params: Params, reuse: Forward | None = None, state: np.ndarray | None = None) -> Forward:
+        """Run every shard and add up its likelihood."""
+        if state is not None:
+            raise ValueError("shards begin their sequences from the start state: leave the state out")
+        slot = reuse.slot if isinstance(reuse, ShardedForward) else next(self._slots)
+        found = self._shards.ask("forward", slot, params)
+        value = found.log_likelihood if np.isfinite(found.log_likelihood) else -np.inf
+        return ShardedForward(params, None, np.empty((0, 0)), [], found.state, value, found.failure, slot=slot)
+
+    def rewrite(
+        self, current: Forward, w: np.ndarray, method: TransitionMethod, reuse: Rewritten | None = None
+    ) -> Rewritten:
+        """The log-likelihood with other writing weights; the evidence lies with the shards, under a number."""
+        trial = next(self._trials)
+        value = float(self._shards.ask("rewrite", _slot(current), w, method, trial))
+        return Rewritten(value if np.isfinite(value) else -np.inf, trial)
+
+    def writing_statistics(self, current: Forward) -> softmax.WritingStatistics:
+        """W, h_ii and h_0i of all shards."""
+        found: softmax.WritingStatistics = self._shards.ask("writing", _slot(current))
+        return found
+
+    def derivatives(self, current: Forward, method: TransitionMethod, evidence: Any = None) -> Derivatives:
+        """The statistics of the transitions of all shards."""
+        found: Derivatives = self._shards.ask("derivatives", _slot(current), current.params.w, method, evidence)
+        return found
+
+
+class ShardedTrainer(Trainer):
+    """The trainer over shards, here or on a cluster."""
+
+    def __init__(self, shards: Shards, model: Model, data: Encoded, params: Params, settings: Settings, *others: Any):
+        if settings.batch_size is not None or settings.sequence_weights != "length":
+            raise ValueError(
+                f"batch_size is {settings.batch_size} and sequence_weights is {settings.sequence_weights!r}: shards "
+                "serve whole passes with sequences weighed by their length; leave both at their defaults"
+            )
+        if settings.coherence is not None:
+            raise ValueError(f"coherence is {settings.coherence}: shards do not measure it; leave it out")
+        self._shards = shards
+        super().__init__(model, data, params, settings, *others)
+        self._engine = ShardedEngine(model, self._whole, shards)
+        # Sums along another tree may differ in their last bit, also from a training that was not sharded.
+        self.recorder = Replay()
+
+    def step(self, clock: Clock | None = None) -> StepInfo:
+        """One step; when a worker is lost in the middle of it, it is done again with the others."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return super().step(clock)
+            except WorkerLostError:
+                self.forget_passes()
+                self._shards.restore()
+        return super().step(clock)
+
+
+def _slot(current: Forward) -> int:
+    assert isinstance(current, ShardedForward)
+    return current.slot

@@ -16,17 +16,15 @@ from glnn.metrics import WRITING_METHODS, Layout, Scales, Statistics
 from glnn.models import Model, Params
 from glnn.output import softmax
 from glnn.sequences import Encoded, InputError
-from glnn.training.averaging import average
 from glnn.training.budget import Budget, Clock, parse_budget
-from glnn.training.corpus import prepare, stretch_length
+from glnn.training.corpus import Streams, prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.noise import Noise, takes_noise
 from glnn.training.passes import Found, pass_for
-from glnn.training.records import Progress, StepInfo
+from glnn.training.records import Progress, Recorder, StepInfo
 from glnn.training.settings import ADAM, Settings
-from glnn.training.streams import Streams
 from glnn.training.trainer import Callback, Trainer
-from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, own_share
+from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, average, own_share
 from glnn.training.validation import Validation
 
 ROUND = 25_000
@@ -59,8 +57,9 @@ class StochasticTrainer(Trainer):
         validation: Validation | None = None,
         random_state: int | np.random.Generator = 0,
         progress: Progress | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
-        super().__init__(model, data, params, settings, validation, random_state, progress)
+        super().__init__(model, data, params, settings, validation, random_state, progress, recorder=recorder)
         signals = model.signals
         self._layout = Layout(signals.ptr, signals.rows, model.alphabet_size, signals.symbols == "gate")
         self._cycle: tuple[Budget, dict[str, float]] | None = None
@@ -201,8 +200,9 @@ class StochasticTrainer(Trainer):
             progress.generator = self.generator.bit_generator.state
             progress.take(info, params, info.writing_rate, info.transition_rate)
             progress.memory = self._memory()
-            if self._is_best(score, info.step):
+            if self.note_score(score, info.step):
                 progress.best = self._average
+            self.recorder.keep(info, self)
         return info
 
     def _adapt_noise(self, score: float, fraction: float) -> None:
@@ -224,11 +224,11 @@ class StochasticTrainer(Trainer):
             return "patience"
         return ""
 
-    def _forget_passes(self) -> None:
+    def forget_passes(self) -> None:
         """Begin anew from `progress`: a round was broken off, or a record has been read."""
         self._start(self.progress.memory)
 
-    def _is_best(self, score: float | None, step: int) -> bool:
+    def note_score(self, score: float | None, step: int) -> bool:
         """Note the score of a look; without validation data the last average is the best known."""
         if score is None:
             return False

@@ -1,7 +1,7 @@
 """The training loop of Section 2: a step of the writing weights, a step of the transitions and start values, again.
 
-A step is a proposal (`proposals.py`), its acceptance (`learning_rate.py`) and a record (`records.py`). Each group has
-its own rate and its own direction. The parameters with the best validation score are kept.
+A step is a proposal, its acceptance (both in `proposals.py`) and a record (`records.py`). Each group
+has its own rate and its own direction. The parameters with the best validation score are kept.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from glnn.models import Model, Params
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.corpus import Corpus, prepare, stretch_length
-from glnn.training.engine import Engine, Forward, Rewritten
-from glnn.training.learning_rate import Acceptance, Outcome, climb
+from glnn.training.engine import Engine
 from glnn.training.noise import Noise, takes_noise
 from glnn.training.parallel import Workers, single_threaded_blas
-from glnn.training.proposals import MetricProposer, Proposer, TransitionProposal, WritingProposal
-from glnn.training.records import Progress, StepInfo, Update, step_info
+from glnn.training.proposals import Acceptance, MetricProposer, Proposer, TransitionProposal, WritingProposal, climb
+from glnn.training.records import Outcome, Progress, Recorder, StepInfo, Update, step_info
+from glnn.training.results import Forward, Rewritten
 from glnn.training.settings import Settings
 from glnn.training.validation import Validation
 
@@ -32,8 +32,8 @@ Callback = Callable[[StepInfo, "Trainer"], Any]
 class Trainer:
     """Trains one network on one set of sequences.
 
-    `proposer` and `accept` can be exchanged; with the paper's acceptance, `climb`, every accepted step raises the
-    likelihood of the training data (or of the batch it was made on).
+    `proposer`, `accept` and `recorder` can be exchanged; with the paper's acceptance, `climb`, every accepted step
+    raises the likelihood of the training data (or of the batch it was made on).
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Trainer:
         random_state: int | np.random.Generator = 0,
         progress: Progress | None = None,
         accept: Acceptance = climb,
+        recorder: Recorder | None = None,
     ) -> None:
         self.model, self.data, self.settings = model, data, settings or Settings()
         self.validation = validation
@@ -66,7 +67,7 @@ class Trainer:
             raise ValueError(f"noise is {self.settings.noise} and forward of {model.name} takes none: leave noise out")
         self._noisy = self.settings.training == "batch" and self.settings.noise not in (0.0, "auto")
         self._engine = self._engine_for(self._whole)
-        self.accept = accept
+        self.accept, self.recorder = accept, recorder or Recorder()
         method, writing = self.settings.transition_method, WRITING_METHODS[self.settings.output_metric]
         self.proposer: Proposer = MetricProposer(method, writing, self.settings.damping)
 
@@ -87,13 +88,13 @@ class Trainer:
                     progress.reason = "budget"
                     break
                 try:
-                    info = self.step(clock)
+                    info = self.recorder.read(self, clock) or self.step(clock)
                     if any([callback(info, self) for callback in callbacks]):
                         progress.reason = "callback"
                 except KeyboardInterrupt:
                     progress.reason = "interrupted"
                     # The arrays of a step that was broken off may be half written.
-                    self._forget_passes()
+                    self.forget_passes()
                     break
                 # What a step itself says comes before what a callback says.
                 progress.reason = self._reason_to_end(info) or progress.reason
@@ -137,8 +138,9 @@ class Trainer:
                 info = replace(info, validation=score)
             progress.generator = self.generator.bit_generator.state
             progress.take(info, current.params, of_writing.rate, of_transition.rate, transition.found.remembered)
-            if self._is_best(score, info.step):
+            if self.note_score(score, info.step):
                 progress.best = current.params
+            self.recorder.keep(info, self)
         return info
 
     @property
@@ -149,7 +151,7 @@ class Trainer:
     def _engine_for(self, corpus: Corpus) -> Engine:
         return Engine(self.model, corpus, self.workers, self.settings.memory, self.settings.precision)
 
-    def _forget_passes(self) -> None:
+    def forget_passes(self) -> None:
         """Passes at hand, and arrays that are kept to be used again: they belong to other data, or are half written."""
         self._current = self._spare = self._rewritten = None
 
@@ -159,13 +161,17 @@ class Trainer:
             chosen = np.sort(self.generator.permutation(len(self.data))[: self.settings.batch_size])
             corpus = self._prepare(self.data.select(chosen))
             self._engine = self._engine_for(corpus)
-            self._forget_passes()
+            self.forget_passes()
         if self._noisy:
             # A new draw for every step; its trials see the same one.
             self._engine.noise, self._engine.draw = self._noise, self.progress.step
             self._current = self._engine.forward(self.progress.params, reuse=self._current)
         elif self._current is None:
             self._current = self._engine.forward(self.progress.params)
+            if self.recorder.exact and not self._batched and self.progress.history:
+                # The same number from another sum may differ in its last bit, and a step be accepted that was not.
+                known = self.progress.history[-1].log_likelihood
+                self._current = replace(self._current, log_likelihood=known)
         return self._current
 
     def _try_writing(self, current: Forward, proposal: WritingProposal) -> tuple[Forward, Any, Outcome]:
@@ -205,7 +211,7 @@ class Trainer:
         self._spare = current
         return accepted, outcome
 
-    def _is_best(self, score: float | None, step: int) -> bool:
+    def note_score(self, score: float | None, step: int) -> bool:
         """Note the score of a step; whether its parameters are to be kept."""
         if score is None:
             return False

@@ -151,3 +151,18 @@ def _named(statistics: Statistics) -> Arrays:
 def _bounded(longest: float, square: float) -> float:
     """The rate at which a step of the given squared length is as long as it may be."""
     return float(np.sqrt(longest / square)) if square > 0.0 else 1.0
+
+
+_GROWTH = 10.0
+
+
+def average(mean: Params, latest: Params, steps: int, window: float) -> Params:
+    """The average with the parameters of step number `steps` (from 0) added; a window of 1 or less keeps them alone."""
+    weight = max(1.0 / max(window, 1.0), _GROWTH / (steps + _GROWTH))
+    if weight >= 1.0:
+        return latest
+    return Params(
+        mean.w + weight * (latest.w - mean.w),
+        mean.theta + weight * (latest.theta - mean.theta),
+        mean.V0 + weight * (latest.V0 - mean.V0),
+    )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from glnn.models import Model, Params
-from glnn.output.uniform import regularise
+from glnn.output.uniform import best_share, regularise
 from glnn.sequences import Encoded
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
-from glnn.training.parallel import Workers
+from glnn.training.parallel import Workers, single_threaded_blas
+from glnn.training.sizes import held_out_fraction
+
+if TYPE_CHECKING:
+    from glnn.training.observer import Training
 
 
 class Validation:
@@ -64,3 +69,42 @@ def hold_out(data: Encoded, fraction: float = 0.1) -> tuple[Encoded, Encoded, bo
     tail_starts = np.array([0, end - cut], starts.dtype)
     tail = replace(data, codes=data.codes[cut:end], mask=data.mask[cut:end], starts=tail_starts)
     return train, tail, True
+
+
+@dataclass(frozen=True)
+class Split:
+    """Data for training and for validation; `continues` says that the second continues where the first ends."""
+
+    train: Encoded
+    validation: Encoded | None
+    continues: bool
+    held_out: int
+    """How many symbols of the given data were held out."""
+
+
+def split(data: Encoded, validation: Encoded | None, fraction: float | str) -> Split:
+    """The given validation data, or the end of the data; nothing when there is too little to hold out."""
+    if validation is not None or fraction == 0.0:
+        return Split(data, validation, False, 0)
+    if isinstance(fraction, str):
+        fraction = held_out_fraction(data)
+    try:
+        train, tail, continues = hold_out(data, fraction)
+    except ValueError:
+        return Split(data, None, False, 0)
+    return Split(train, tail, continues, tail.codes.size)
+
+
+def share_of_uniform(training: Training) -> float:
+    """The share that suits the validation data best; at least 1/(T + 2), where the paper's own ends after T symbols."""
+    best, parts = training.best, training.split
+    least = 1.0 / (parts.train.codes.size + 2.0)
+    if best.validation is None or best.progress is None:
+        return least
+    params, state = best.progress.best, None
+    with single_threaded_blas():
+        if parts.continues:
+            corpus = prepare(parts.train, stretch_length(best.model.units))
+            state = Engine(best.model, corpus, memory=0).forward(params).state
+        values = best.validation.log_likelihoods(params, state)
+    return best_share(values, len(parts.train.alphabet), least)
