@@ -1,7 +1,8 @@
-"""What stands beside a mixture of contexts for several sequences: a context tree and n-grams, each with a share.
+"""What stands beside a mixture of contexts for several sequences: a context tree, n-grams, networks, the uniform.
 
 They read the same symbols. The shares w are those under which what was not yet read would have cost least,
-Σ_t −log Σ_k w_k p_k(x_t), found by expectation–maximisation; whoever has hardly any is left out.
+Σ_t −log Σ_k w_k p_k(x_t), found by expectation–maximisation; whoever has hardly any is left out. The uniform
+distribution always keeps a little: it bounds what a thing never seen before can cost.
 """
 
 from __future__ import annotations
@@ -21,15 +22,32 @@ from glnn.sequences import Alphabet, Encoded
 
 # A share below this is none.
 _LEAST_SHARE = 0.02
-_STEPS = 300
+_STEPS, _SETTLED = 300, 1e-6
+# How many symbols each is thought to have predicted before any was seen: the uniform a fraction of one.
+_BEFORE, _BEFORE_UNIFORM = 1.0, 0.2
 
 
 @dataclass(frozen=True)
 class Beside:
-    """The shares of the mixture itself, of the tree and of the n-grams, and the order of these (0: not chosen)."""
+    """The shares of the mixture itself, the tree, the n-grams (of an order; 0: not chosen), the uniform, networks."""
 
-    weights: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    own: float = 1.0
+    tree: float = 0.0
+    ngrams: float = 0.0
+    uniform: float = 0.0
+    networks: tuple[float, ...] = ()
     order: int = 0
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """All of them; they sum to 1."""
+        return (self.own, self.tree, self.ngrams, self.uniform, *self.networks)
+
+    @property
+    def named(self) -> dict[str, float]:
+        """For people."""
+        found = dict(zip(("mixture", "tree", "ngram", "uniform"), self.weights, strict=False))
+        return found | {f"network{k}": share for k, share in enumerate(self.networks)}
 
 
 ALONE = Beside()
@@ -46,9 +64,9 @@ class Experts:
 
     def __post_init__(self) -> None:
         self.readers = []
-        if self.beside.weights[1] > 0.0:
+        if self.beside.tree > 0.0:
             self.readers.append(blank_trees(self.alphabet, ContextTreeSettings(), huffman(self.counts)))
-        if self.beside.weights[2] > 0.0:
+        if self.beside.ngrams > 0.0:
             self.readers.append(blank_ngrams(self.alphabet, self.beside.order))
 
     def read(self, codes: np.ndarray, first: np.ndarray, learn: bool = True) -> list[np.ndarray]:
@@ -56,20 +74,21 @@ class Experts:
         codes = np.ascontiguousarray(codes, np.int32)
         return [np.exp(reader.read(codes, first, learn)[0]) for reader in self.readers]
 
-    def learned(self, online: bool) -> tuple[ContextTreeWeighting | NGramModel, ...]:
-        """As predictors."""
+    def learned(self, online: bool, beside: Beside) -> tuple[ContextTreeWeighting | NGramModel, ...]:
+        """Those that have a share, as predictors."""
         found: list[ContextTreeWeighting | NGramModel] = []
         for reader in self.readers:
             if isinstance(reader, NGramReader):
-                found.append(replace(reader.model, counts=reader.counts))
-            else:
+                if beside.ngrams > 0.0:
+                    found.append(replace(reader.model, counts=reader.counts))
+            elif beside.tree > 0.0:
                 found.append(replace(reader.model, forest=reader.forest, tail=reader.context))
         return tuple(model.with_learning("online" if online else "frozen") for model in found)
 
 
 def frozen_experts(train: Encoded, held: Encoded, order: int) -> list[np.ndarray]:
     """What tree and n-grams of the one say of the other."""
-    experts = Experts(train.alphabet, counts_of(train), Beside((0.0, 1.0, 1.0), order))
+    experts = Experts(train.alphabet, counts_of(train), Beside(0.0, 1.0, 1.0, order=order))
     experts.read(train.codes, firsts(train.starts))
     return experts.read(held.codes, firsts(held.starts), learn=False)
 
@@ -79,26 +98,34 @@ def counts_of(data: Encoded) -> np.ndarray:
     return np.bincount(data.codes, minlength=len(data.alphabet))
 
 
-def best_shares(chances: list[np.ndarray], order: int) -> tuple[Beside, float]:
-    """The shares of the mixture, the tree and the n-grams in what each said of symbols it had not read; their bits."""
-    given = np.stack(chances, axis=1)
-    weights = _maximised(given)
-    weights = np.where(weights >= _LEAST_SHARE, weights, 0.0)
-    weights[0] = max(weights[0], _LEAST_SHARE)
-    kept = np.flatnonzero(weights)
-    weights[kept] = _maximised(given[:, kept])
-    bits = float(-np.log2(given @ weights).sum())
-    if kept.size == 1:
-        return ALONE, bits
-    own, tree, ngrams = weights.tolist()
-    return Beside((own, tree, ngrams), order), bits
+def best_shares(chances: list[np.ndarray], order: int, alphabet_size: int) -> tuple[Beside, float]:
+    """The shares in what each said of symbols it had not read, and the bits.
+
+    `chances` are those of the mixture, the tree, the n-grams, and the networks, if any.
+    """
+    own, tree, ngrams, *networks = chances
+    uniform = np.full(own.size, 1.0 / alphabet_size)
+    given = np.stack([own, tree, ngrams, uniform, *networks], axis=1)
+    before = np.full(given.shape[1], _BEFORE)
+    before[3] = _BEFORE_UNIFORM
+    weights = _maximised(given, before)
+    kept = weights >= _LEAST_SHARE
+    kept[[0, 3]] = True
+    weights[~kept] = 0.0
+    weights[kept] = _maximised(given[:, kept], before[kept])
+    shares = weights.tolist()
+    return Beside(*shares[:4], networks=tuple(shares[4:]), order=order), float(-np.log2(given @ weights).sum())
 
 
-def _maximised(given: np.ndarray) -> np.ndarray:
-    """Expectation–maximisation from even shares, with one symbol for each thought to be seen before."""
-    count, models = given.shape
-    weights = np.full(models, 1.0 / models)
+def _maximised(given: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Expectation–maximisation from even shares."""
+    weights = np.full(before.size, 1.0 / before.size)
     for _ in range(_STEPS):
         parts = given * weights
-        weights = ((parts / parts.sum(1, keepdims=True)).sum(0) + 1.0) / (count + models)
+        better = (parts / parts.sum(1, keepdims=True)).sum(0) + before
+        better /= better.sum()
+        moved = float(np.abs(better - weights).max())
+        weights = better
+        if moved < _SETTLED:
+            break
     return weights

@@ -14,7 +14,8 @@ import numpy as np
 
 from glnn.contexts.mixing import ContextMixing, Reader, firsts
 from glnn.contexts.mixing_coding import MixingSteps
-from glnn.predictors.protocol import Predictor, State, move_to, place_of, placed
+from glnn.predictors.protocol import Predictor, State, move_to, place_of, placed, rows_along
+from glnn.predictors.shares_coding import SharesSteps
 from glnn.sequences import Alphabet, Encoded, InputError
 
 if TYPE_CHECKING:
@@ -54,10 +55,12 @@ class MixturePredictor:
         """The state at the start of a sequence."""
         return MixtureState(self.contexts.reader(), [member.begin() for member in self.members])
 
-    def coding_steps(self, escape: float | None, share: float = 0.0) -> MixingSteps | None:
-        """Compiled loops for the coder, where contexts are all there is."""
-        if self.members or share != 0.0:
+    def coding_steps(self, escape: float | None, share: float = 0.0) -> MixingSteps | SharesSteps | None:
+        """Steps for the coder: compiled loops where contexts are all there is."""
+        if share != 0.0:
             return None
+        if self.members:
+            return SharesSteps(self, (), (), (1.0,), 0.0, escape)
         return MixingSteps(self.contexts.reader(), escape, self.identity)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
@@ -153,15 +156,3 @@ def pieces(
             if part.stop > begin:
                 late = max(begin - place, 0)
                 yield slice(place + late, part.stop), np.ascontiguousarray(rows[late:])
-
-
-def rows_along(state: State, codes: np.ndarray) -> np.ndarray:
-    """The distributions before each symbol, in one go where the state can, to the bit that of its steps."""
-    run = getattr(state, "run", None)
-    if run is not None:
-        return np.asarray(run(codes))
-    rows = []
-    for code in codes.tolist():
-        rows.append(state.probabilities())
-        state.advance(code)
-    return np.array(rows)

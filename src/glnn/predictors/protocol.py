@@ -65,6 +65,18 @@ def move_to(state: State, place: dict[str, np.ndarray]) -> None:
     state.move(place)
 
 
+def rows_along(state: State, codes: np.ndarray) -> np.ndarray:
+    """The distributions before each symbol, in one go where the state can, to the bit that of its steps."""
+    run = getattr(state, "run", None)
+    if run is not None:
+        return np.asarray(run(codes))
+    rows = []
+    for code in codes.tolist():
+        rows.append(state.probabilities())
+        state.advance(code)
+    return np.array(rows)
+
+
 @runtime_checkable
 class Predictor(Protocol):
     """A probabilistic model of symbol sequences."""

@@ -1,33 +1,37 @@
-"""Several predictors, each with a fixed share in the prediction: p(y) = Σ_k w_k p_k(y), with Σ_k w_k = 1.
+"""Several predictors, each with a fixed share in the prediction: p(y) = Σ_k w_k p_k(y) + u / A, with Σ_k w_k + u = 1.
 
 Unlike a product, a sum costs at most log2(1 / w_k) bits more than predictor k on all of the data, however wrong the
-others are. What is scored online is learned by copies, as each of the predictors does it.
+others are; u bounds what one surprise can cost. What is scored online is learned by copies, as each of the predictors
+does it; networks stay as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from glnn.contexts.ngram import NGramModel
 from glnn.contexts.tree import ContextTreeWeighting
-from glnn.predictors.mixture import MixturePredictor, rows_along
-from glnn.predictors.protocol import Predictor, State, move_to, place_of
+from glnn.predictors.mixture import MixturePredictor
+from glnn.predictors.protocol import Predictor, State, move_to, place_of, rows_along
 from glnn.predictors.shares_coding import SharesSteps, weighted
 from glnn.sequences import Alphabet, Encoded
 
 
 @dataclass(frozen=True)
 class Shares:
-    """A mixture of contexts and networks, and beside it a context tree, an n-gram model or both."""
+    """A mixture of contexts, and beside it a context tree, an n-gram model, networks: all speak of the same codes."""
 
     mixture: MixturePredictor
     beside: tuple[ContextTreeWeighting | NGramModel, ...]
+    networks: tuple[Predictor, ...]
     weights: tuple[float, ...]
-    """The mixture's first."""
+    """The mixture's first, then those of what stands beside it, then the networks'."""
+    uniform: float = 0.0
+    """What is left for the uniform distribution."""
 
     @property
     def alphabet(self) -> Alphabet:
@@ -36,12 +40,17 @@ class Shares:
 
     @property
     def _all(self) -> tuple[Predictor, ...]:
-        return (self.mixture, *self.beside)
+        return (self.mixture, *self.beside, *self.networks)
+
+    @property
+    def floor(self) -> float:
+        """u / A."""
+        return self.uniform / len(self.alphabet)
 
     def with_learning(self, online: bool) -> Shares:
         """The same, learning from what it scores or not."""
         beside = tuple(model.with_learning("online" if online else "frozen") for model in self.beside)
-        return Shares(self.mixture.with_learning(online), beside, self.weights)
+        return replace(self, mixture=self.mixture.with_learning(online), beside=beside)
 
     def frozen(self) -> Shares:
         """The same, learning nothing from what it scores."""
@@ -53,25 +62,26 @@ class Shares:
 
     def begin(self) -> SharesState:
         """The state at the start of a sequence."""
-        return SharesState([model.begin() for model in self._all], self.weights)
+        return SharesState([model.begin() for model in self._all], self.weights, self.floor)
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> SharesSteps | None:
-        """Steps for the coder, where no network has a say."""
-        if self.mixture.members or share != 0.0:
+        """Steps for the coder."""
+        if share != 0.0:
             return None
-        return SharesSteps(self.mixture.contexts, self.beside, self.weights, escape, self.mixture.identity)
+        return SharesSteps(self.mixture, self.beside, self.networks, self.weights, self.uniform, escape)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""
         # A mixture that has networks ends its blocks where sequences end: rows are taken as they come.
-        beside = [_rows(model, data) for model in self.beside]
+        beside = [_rows(model, data) for model in self._all[1:]]
         for own in self.mixture.distributions(data, block):
             others = [np.array([next(rows) for _ in range(len(own))]) for rows in beside]
-            yield weighted([own, *others], self.weights)
+            yield weighted([own, *others], self.weights, self.floor)
 
     def log_likelihoods(self, data: Encoded) -> np.ndarray:
         """log π_t(x_t) at every position."""
-        return np.log(weighted([np.exp(model.log_likelihoods(data)) for model in self._all], self.weights))
+        chances = [np.exp(model.log_likelihoods(_for(model, data))) for model in self._all]
+        return np.log(weighted(chances, self.weights, self.floor))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What tells it from others, for a hash."""
@@ -82,12 +92,12 @@ class Shares:
 class SharesState:
     """Where all of them stand inside a sequence."""
 
-    def __init__(self, states: Sequence[State], weights: tuple[float, ...]) -> None:
-        self._states, self._weights = list(states), weights
+    def __init__(self, states: Sequence[State], weights: tuple[float, ...], floor: float) -> None:
+        self._states, self._weights, self._floor = list(states), weights, floor
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
-        return weighted([state.probabilities() for state in self._states], self._weights)
+        return weighted([state.probabilities() for state in self._states], self._weights, self._floor)
 
     def advance(self, code: int) -> None:
         """Read the next symbol."""
@@ -96,7 +106,7 @@ class SharesState:
 
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t]."""
-        return weighted([rows_along(state, codes) for state in self._states], self._weights)
+        return weighted([rows_along(state, codes) for state in self._states], self._weights, self._floor)
 
     def place(self) -> dict[str, np.ndarray]:
         """Those of all, each under its number."""
@@ -110,16 +120,16 @@ class SharesState:
 
     def copy(self) -> SharesState:
         """An independent state at the same place."""
-        return SharesState([state.copy() for state in self._states], self._weights)
+        return SharesState([state.copy() for state in self._states], self._weights, self._floor)
 
 
 class SharesLearner:
-    """Learners side by side; the shares stay as they are."""
+    """Learners side by side; the shares and the networks stay as they are."""
 
     def __init__(self, model: Shares) -> None:
         self._mixture = model.mixture.learner()
         self._beside = [one.learner() for one in model.beside]
-        self._weights = model.weights
+        self._model = model
 
     @property
     def alphabet(self) -> Alphabet:
@@ -127,25 +137,26 @@ class SharesLearner:
         return self._mixture.alphabet
 
     @property
-    def _all(self) -> list[Any]:
+    def _learners(self) -> list[Any]:
         return [self._mixture, *self._beside]
 
     def begin(self) -> SharesState:
         """The state at the start of a sequence; it predicts by what is learned so far."""
-        return SharesState([learner.begin() for learner in self._all], self._weights)
+        return self._state([learner.begin() for learner in self._learners])
 
     def begin_learning(self) -> SharesState:
         """The state at the start of a sequence that is learned as it is read."""
-        return SharesState([learner.begin_learning() for learner in self._all], self._weights)
+        return self._state([learner.begin_learning() for learner in self._learners])
 
     def learn(self, codes: np.ndarray) -> None:
         """Read a whole sequence."""
-        for learner in self._all:
+        for learner in self._learners:
             learner.learn(codes)
 
     def learned(self) -> Shares:
         """The same shares of what all have become."""
-        return Shares(self._mixture.learned(), tuple(one.learned() for one in self._beside), self._weights)
+        beside = tuple(one.learned() for one in self._beside)
+        return replace(self._model, mixture=self._mixture.learned(), beside=beside)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data; nothing is learned."""
@@ -155,7 +166,16 @@ class SharesLearner:
         """log π_t(x_t) at every position; nothing is learned."""
         return self.learned().log_likelihoods(data)
 
+    def _state(self, states: list[State]) -> SharesState:
+        networks = [network.begin() for network in self._model.networks]
+        return SharesState([*states, *networks], self._model.weights, self._model.floor)
+
 
 def _rows(model: Predictor, data: Encoded) -> Iterator[np.ndarray]:
-    for rows in model.distributions(data):
+    for rows in model.distributions(_for(model, data)):
         yield from rows
+
+
+def _for(model: Predictor, data: Encoded) -> Encoded:
+    """The data under the names that a predictor has for the codes."""
+    return data if model.alphabet == data.alphabet else replace(data, alphabet=model.alphabet)

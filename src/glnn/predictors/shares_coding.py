@@ -1,50 +1,70 @@
-"""Encode and decode with shares: whole distributions, summed from those of contexts, tree and n-grams.
+"""Encode and decode with whole distributions: contexts that networks speak to, and what stands beside them.
 
 Encoding reads stretches in one go, decoding symbol by symbol, with the same bits in both. What is learned online stays
-from sequence to sequence, as in the scores.
+from sequence to sequence, as in the scores. Every machine finds the same bits where the networks' steps do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from glnn.coding.quantised import decode_symbol, encode_symbol, known_counts
 from glnn.coding.range_coder import MARGIN, PENDING, PLACE, TOTAL, encode, has_bytes
-from glnn.contexts.mixing import ContextMixing
+from glnn.coding.steps import offered_steps
 from glnn.contexts.ngram import NGramModel, NGramReader
 from glnn.contexts.tree import ContextTreeWeighting
 from glnn.contexts.tree_reader import Reader as TreeReader
+from glnn.predictors.protocol import Predictor, State, rows_along
+
+if TYPE_CHECKING:
+    from glnn.predictors.mixture import MixturePredictor
 
 _STRETCH = 1024
 
 
-class SharesSteps:
-    """Readers side by side; `identity` says all that the probabilities of the first depend on."""
+class _Part(Protocol):
+    """One of those that predict together."""
 
-    portable = True
+    def restart(self) -> None:
+        """Go to the start of a sequence."""
+
+    def next(self) -> np.ndarray:
+        """The distribution of the next symbol; it stays where it is."""
+
+    def read(self, codes: np.ndarray) -> np.ndarray:
+        """The distributions before symbols that are read, and learned if anything is."""
+
+
+class SharesSteps:
+    """Readers side by side."""
+
     margin = MARGIN
 
     def __init__(
         self,
-        contexts: ContextMixing,
+        mixture: MixturePredictor,
         beside: tuple[ContextTreeWeighting | NGramModel, ...],
+        networks: tuple[Predictor, ...],
         weights: tuple[float, ...],
+        uniform: float,
         escape: float | None,
-        identity: tuple[Any, ...],
     ) -> None:
-        self._contexts, self._learn = contexts.reader(), contexts.online
-        self._beside = [_reader(model, self._learn) for model in beside]
-        self._weights, self._M, self._identity = weights, known_counts(escape), identity
-        self._size = contexts.plan.lengths.size
-        self._C = np.empty(self._size + 1)
-        self._first = True
+        learn, self._size = mixture.contexts.online, len(mixture.alphabet)
+        self._parts: list[_Part] = [_Contexts(mixture)]
+        self._parts += [_Counts(model, learn) for model in beside]
+        self._parts += [_Network(network) for network in networks]
+        self._weights, self._floor = weights, uniform / self._size
+        self._M, self._C = known_counts(escape), np.empty(self._size + 1)
+        self.portable = all(_portable(network) for network in (*mixture.members, *networks))
+        self._given = (mixture, beside, networks)
 
     def restart(self) -> None:
         """The start of a sequence; what was learned stays."""
-        self._first = True
+        for part in self._parts:
+            part.restart()
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
         """Encode symbols; gives how many `out` had room for."""
@@ -78,10 +98,13 @@ class SharesSteps:
         return int(codes.size)
 
     def identity(self) -> Iterator[Any]:
-        """What was given, the shares, and the probability of an escape."""
-        yield from self._identity
-        yield np.array(self._weights)
-        yield from (f"n-grams {reader.model.order}" for reader in self._beside if isinstance(reader, NGramReader))
+        """What was given, the networks, the shares, and the probability of an escape."""
+        mixture, beside, networks = self._given
+        yield from mixture.identity
+        yield np.array([*self._weights, self._floor])
+        yield from (f"n-grams {model.order}" for model in beside if isinstance(model, NGramModel))
+        for network in (*mixture.members, *networks):
+            yield from _numbers_of(network)
         yield self._M
 
     def place(self) -> np.ndarray:
@@ -90,35 +113,103 @@ class SharesSteps:
 
     def _next(self) -> np.ndarray:
         """The distribution of the next symbol; all stay where they are."""
-        if self._first:
-            self._contexts.restart()
-        rows = [self._contexts.probabilities()]
-        code, first = np.zeros(1, np.int32), np.array([self._first])
-        for reader in self._beside:
-            context = reader.context.copy()
-            rows.append(reader.read(code, first, False, True)[1][0])
-            reader.context[:] = context
-        return weighted(rows, self._weights)
+        return weighted([part.next() for part in self._parts], self._weights, self._floor)
 
     def _read(self, codes: np.ndarray) -> np.ndarray:
         """The distributions before symbols that are read, and learned if anything is."""
+        return weighted([part.read(codes) for part in self._parts], self._weights, self._floor)
+
+
+class _Contexts:
+    """The mixture of contexts, with the networks that speak to it."""
+
+    def __init__(self, mixture: MixturePredictor) -> None:
+        self._reader = mixture.contexts.reader()
+        self._members = [_Network(member) for member in mixture.members]
+
+    def restart(self) -> None:
+        self._reader.restart()
+        for member in self._members:
+            member.restart()
+
+    def next(self) -> np.ndarray:
+        outside = np.array([[member.next() for member in self._members]]) if self._members else None
+        return self._reader.probabilities(outside)
+
+    def read(self, codes: np.ndarray) -> np.ndarray:
+        outside = None
+        if self._members:
+            outside = np.stack([member.read(codes) for member in self._members], axis=1)
+        return self._reader.read_rows(codes, np.zeros(codes.size, np.bool_), outside)[0]
+
+
+class _Counts:
+    """A context tree or n-grams."""
+
+    def __init__(self, model: ContextTreeWeighting | NGramModel, learn: bool) -> None:
+        self._learn, self._first = learn, True
+        self._reader: TreeReader | NGramReader
+        if isinstance(model, NGramModel):
+            self._reader = NGramReader(model, model.counts.copy() if learn else model.counts, model.padding())
+        else:
+            self._reader = TreeReader(model, model.forest.copy() if learn else model.forest, model.first_context())
+
+    def restart(self) -> None:
+        self._first = True
+
+    def next(self) -> np.ndarray:
+        context = self._reader.context.copy()
+        row = self._reader.read(np.zeros(1, np.int32), np.array([self._first]), False, True)[1][0]
+        self._reader.context[:] = context
+        return row
+
+    def read(self, codes: np.ndarray) -> np.ndarray:
         first = np.zeros(codes.size, np.bool_)
         first[0], self._first = self._first, False
-        rows = [self._contexts.read_rows(codes, first)[0]]
-        small = np.ascontiguousarray(codes, np.int32)
-        rows += [reader.read(small, first, self._learn, True)[1] for reader in self._beside]
-        return weighted(rows, self._weights)
+        return self._reader.read(np.ascontiguousarray(codes, np.int32), first, self._learn, True)[1]
 
 
-def _reader(model: ContextTreeWeighting | NGramModel, learn: bool) -> TreeReader | NGramReader:
-    if isinstance(model, NGramModel):
-        return NGramReader(model, model.counts.copy() if learn else model.counts, model.padding())
-    return TreeReader(model, model.forest.copy() if learn else model.forest, model.first_context())
+class _Network:
+    """A predictor that learns nothing, by its states."""
+
+    def __init__(self, network: Predictor) -> None:
+        self._network = network
+        self._state: State = network.begin()
+
+    def restart(self) -> None:
+        self._state = self._network.begin()
+
+    def next(self) -> np.ndarray:
+        return self._state.probabilities()
+
+    def read(self, codes: np.ndarray) -> np.ndarray:
+        return rows_along(self._state, codes)
 
 
-def weighted(parts: Sequence[np.ndarray], weights: Sequence[float]) -> np.ndarray:
-    """Σ_k w_k p_k, added up in their order."""
+def weighted(parts: Sequence[np.ndarray], weights: Sequence[float], floor: float = 0.0) -> np.ndarray:
+    """Σ_k w_k p_k, added up in their order, and `floor` in each place."""
     total = weights[0] * parts[0]
     for weight, part in zip(weights[1:], parts[1:], strict=True):
         total = total + weight * part
-    return total
+    return total + floor if floor > 0.0 else total
+
+
+def _portable(network: Any) -> bool:
+    """Whether every machine computes the same bits."""
+    members = getattr(network, "members", None)
+    if members:
+        return all(_portable(member) for member in members)
+    return bool(getattr(getattr(network, "stepper", None), "portable", False))
+
+
+def _numbers_of(network: Any) -> Iterator[Any]:
+    """All that a network's probabilities depend on, where it says so; what it predicts is looked at in any case."""
+    for member in getattr(network, "members", (network,)):
+        steps = offered_steps(member, None)
+        if steps is not None:
+            yield from steps.identity()
+    weights = getattr(network, "weights", None)
+    if weights is not None:
+        yield weights.nodes
+        yield weights.weights
+    yield float(getattr(network, "share", 0.0))

@@ -1,0 +1,121 @@
+"""What networks and ways of reading are worth, on the end of the data, which nobody was trained on.
+
+`Trial` is for what goes on learning: the mixer meets the networks there, and learns what they are worth as it goes.
+`FrozenTrial` is for several sequences that are scored alike: all is fitted to the rest of the data and frozen, and
+everyone gets the share that serves best.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glnn.contexts.mixing import CHUNK, Reader, firsts, new_reader
+from glnn.contexts.mixing_averaging import WeightAverage
+from glnn.contexts.mixing_reading import ALL, NOTHING
+from glnn.contexts.ngram import choose_order
+from glnn.estimators.mixture_experts import Beside, best_shares, frozen_experts
+from glnn.estimators.mixture_fit import Recipe, plan_of
+from glnn.predictors import Predictor
+from glnn.predictors.mixture import pieces
+from glnn.sequences import Encoded
+from glnn.training.fitting import Split
+
+# With fewer sequences, how they are best read cannot be told.
+ENOUGH_SEQUENCES = 20
+_SEED = 0
+# Differences of bits by less than this part do not tell which way to read is better: then all counts alike.
+_NOTHING_TOLD = 0.005
+
+
+class Trial:
+    """Bits of the end of the data with and without networks, contexts learning all the way."""
+
+    def __init__(self, data: Encoded, parts: Split, online: bool, most: int) -> None:
+        self._data, self._online, self._most = data, online, most
+        self.cut = data.codes.size - parts.held_out
+        self._first = firsts(data.starts)
+        self._reader: Reader | None = None
+
+    def bits(self, members: tuple[Predictor, ...]) -> float:
+        """The bits of the end with these members."""
+        if self._reader is None:
+            self._reader = new_reader(plan_of(self._data, self._most, stationary=False))
+            self._reader.read(self._data.codes[: self.cut], self._first[: self.cut])
+        reader = Reader(self._reader.plan, self._reader.memory, self._reader.cursor.copy(), ALL)
+        mask, total = self._data.mask, 0.0
+        for part, outside in pieces(members, self._data, CHUNK, self.cut):
+            padded = None
+            if outside is not None:
+                padded = np.zeros((outside.shape[0], self._most, outside.shape[2]))
+                padded[:, : len(members)] = outside
+            chance = reader.read(self._data.codes[part], self._first[part], padded)
+            total += float(-np.log2(chance[mask[part]]).sum())
+        return total
+
+    def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
+        """How the data are best read: as time goes by, if anything is to go on learning, even networks' weights."""
+        data, learns_on = self._data, self._online or bool(members)
+        cut = self.cut if members else data.codes.size
+        if self._online and len(data) >= ENOUGH_SEQUENCES:
+            beside = Beside(1.0, 1.0, 1.0, order=choose_order(data))
+            return Recipe(data.codes, data.starts, cut, False, beside=beside, choose=True)
+        return Recipe(data.codes, data.starts, cut, not learns_on, averaged=not self._online)
+
+
+class FrozenTrial:
+    """Ways to read: in the order of time, with the last weights or the mean; or shuffled, old and new counting alike.
+
+    What is frozen may rather be the average of all it has read than a picture of the end.
+    """
+
+    def __init__(self, data: Encoded, parts: Split) -> None:
+        assert parts.validation is not None
+        self._data, self._held, self._order = data, parts.validation, choose_order(data)
+        self._beside = frozen_experts(parts.train, self._held, self._order)
+        self._ways = [((False, averaged), chance) for averaged, chance in self._chances(parts.train, False)]
+        self._ways += [((True, True), self._chances(_shuffled(parts.train), True)[1][1])]
+
+    def bits(self, members: tuple[Predictor, ...]) -> float:
+        """The bits of the end of the data with these members beside."""
+        return self._best(members)[2]
+
+    def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
+        """How the data are best read, and with what shares."""
+        (shuffled, averaged), beside, _ = self._best(members)
+        data = _shuffled(self._data) if shuffled else self._data
+        return Recipe(data.codes, data.starts, data.codes.size, shuffled, averaged, beside=beside)
+
+    def _best(self, members: tuple[Predictor, ...]) -> tuple[tuple[bool, bool], Beside, float]:
+        mask, size = self._held.mask, len(self._data.alphabet)
+        others = [*self._beside, *(self._said(member) for member in members)]
+        found = []
+        for way, chance in self._ways:
+            given = [said[mask] for said in (chance, *others)]
+            found.append((way, *best_shares(given, self._order, size)))
+        best = min(found, key=lambda one: one[2])
+        alike = found[-1]
+        return alike if alike[2] < best[2] * (1.0 + _NOTHING_TOLD) else best
+
+    def _said(self, member: Predictor) -> np.ndarray:
+        held = self._held
+        return np.exp(member.log_likelihoods(Encoded(held.codes, held.starts, held.mask, member.alphabet)))
+
+    def _chances(self, train: Encoded, stationary: bool) -> list[tuple[bool, np.ndarray]]:
+        """What contexts say of the end when they stop learning, with the last weights (False) and the mean (True)."""
+        reader, first = new_reader(plan_of(train, 0, stationary)), firsts(train.starts)
+        average = WeightAverage(0, train.codes.size)
+        for begin in range(0, train.codes.size, average.stretch):
+            part = slice(begin, begin + average.stretch)
+            reader.read(train.codes[part], first[part])
+            average.look(min(part.stop, train.codes.size), reader.memory)
+        found = []
+        for averaged in (False, True):
+            reader.changes = NOTHING
+            if averaged:
+                reader.memory = average.settled(reader.memory)
+            found.append((averaged, reader.read(self._held.codes, firsts(self._held.starts))))
+        return found
+
+
+def _shuffled(data: Encoded) -> Encoded:
+    return data.select(np.random.default_rng(_SEED).permutation(len(data)).tolist())
