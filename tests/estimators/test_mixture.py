@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +11,13 @@ import pytest
 
 import glnn
 from glnn.codec import encoded_bits
-from glnn.estimators.mixture_experts import ALONE, best_shares
-from glnn.estimators.mixture_fit import recipe_for
+from glnn.estimators.mixture_experts import Beside, best_shares
+from glnn.estimators.mixture_fit import Recipe
+from glnn.estimators.mixture_trial import FrozenTrial, Trial
 from glnn.predictors import Predictor
-from glnn.sequences import encode
+from glnn.sequences import Encoded, encode
 from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file
+from glnn.training.validation import split
 
 TEXT = "the cat sat on the mat; the dog lay on the rug. a cat and a dog are not on a mat or a rug, are they? " * 4
 
@@ -30,7 +34,7 @@ def of_text() -> glnn.Mixture:
 
 @pytest.fixture(scope="module")
 def with_network() -> glnn.Mixture:
-    return glnn.Mixture(networks=2, budget="2 steps", random_state=3, verbose=0).fit(cases(150))
+    return glnn.Mixture(networks=2, learning="online", budget="2 steps", random_state=3, verbose=0).fit(cases(150))
 
 
 def test_what_it_learned_from(of_text: glnn.Mixture) -> None:
@@ -83,17 +87,22 @@ def test_several_sequences_with_ends_masks_and_escapes() -> None:
     assert model.bits(cases(3), [mask[:-1] for mask in only_first]) < model.bits(cases(3))
 
 
+def recipe_for(data: Encoded, online: bool) -> Recipe:
+    parts = split(data, None, 0.2)
+    return Trial(data, parts, True, 0).recipe(()) if online else FrozenTrial(data, parts).recipe(())
+
+
 def test_order_and_weighting_of_frozen_data_are_chosen_on_the_last_fifth() -> None:
     generator = np.random.default_rng(0)
     # The world changes in the middle: what comes late counts.
     early, late = [list("abcd")] * 150, [list("dcba")] * 50
     data = encode(early + late)
-    assert np.array_equal(recipe_for(data, 0, learns_on=False).codes, data.codes)
-    online = recipe_for(data, 0, learns_on=True)
+    assert np.array_equal(recipe_for(data, online=False).codes, data.codes)
+    online = recipe_for(data, online=True)
     assert np.array_equal(online.codes, data.codes) and online.choose and not online.stationary
     # It only seems to change: the end of the fitted part is no picture of what comes.
     regular = [[*list("ab" if generator.random() < 0.5 else "ba"), "c"] for _ in range(100)]
-    assert recipe_for(encode([*regular, *[list("bac")] * 60, *regular[:40]]), 0, learns_on=False).stationary
+    assert recipe_for(encode([*regular, *[list("bac")] * 60, *regular[:40]]), online=False).stationary
 
 
 def visits(count: int, seed: int) -> list[list[str]]:
@@ -129,6 +138,8 @@ def test_shares_of_tree_and_n_grams(learning: str, tmp_path: Path) -> None:
         weight * np.exp(part.log_likelihoods(data))
         for weight, part in zip(shares.weights, (shares.mixture, *shares.beside), strict=True)
     )
+    mean = mean + shares.uniform / rows.shape[1]
+    assert 0.0 < shares.uniform == pytest.approx(1.0 - sum(shares.weights))
     np.testing.assert_allclose(mean, chances)
     blob = model.compress(new)
     assert encoded_bits(blob) == pytest.approx(model.bits(new), abs=24)
@@ -141,10 +152,37 @@ def test_shares_of_tree_and_n_grams(learning: str, tmp_path: Path) -> None:
 def test_a_share_goes_to_whom_it_serves() -> None:
     generator = np.random.default_rng(0)
     right = np.where(generator.random(500) < 0.5, 0.9, 0.1)
-    beside, bits = best_shares([right, 1.0 - right, np.full(500, 1e-6)], order=3)
-    assert beside.weights[0] == pytest.approx(0.5, abs=0.1) and beside.weights[2] == 0.0 and beside.order == 3
-    assert bits < -np.log2(right).sum() / 1.5
-    assert best_shares([np.full(500, 0.9), np.full(500, 0.5), np.full(500, 0.5)], 3)[0] == ALONE
+    beside, bits = best_shares([right, 1.0 - right, np.full(500, 1e-6)], order=3, alphabet_size=10)
+    assert beside.own == pytest.approx(0.5, abs=0.1) and beside.ngrams == 0.0 and beside.order == 3
+    assert bits.sum() < -np.log2(right).sum() / 1.5
+    # What is good everywhere has it all, but for what bounds surprises; that costs next to nothing.
+    alone, bits = best_shares([np.full(500, 0.9), np.full(500, 0.5), np.full(500, 0.5)], 3, 10)
+    assert (alone.tree, alone.ngrams) == (0.0, 0.0) and 1e-4 < alone.uniform < 1e-3
+    assert bits.sum() < -500 * np.log2(0.9) + 1.0
+    # A network that knows better gets its share.
+    known = np.full(500, 0.4)
+    assert best_shares([known, known, known, np.full(500, 0.9)], 3, 10)[0].networks[0] > 0.9
+
+
+def test_a_thing_never_seen_is_bounded_where_everything_was_alike() -> None:
+    always = [list("abcabcabd")] * 300
+    model = glnn.Mixture(networks=0, verbose=0).fit(always)
+    cut_short = [list("abcab")]
+    # With a share u of the uniform over four letters and the end.
+    assert model.bits(cut_short) < 1.0 - np.log2(model.shares_["uniform"] / 5)
+    assert 1e-5 < model.shares_["uniform"] < 1e-2
+
+
+def test_weights_of_what_is_frozen_are_a_mean_and_learning_goes_on_from_it(tmp_path: Path) -> None:
+    model = glnn.Mixture(networks=0, learning="frozen", verbose=0).fit(visits(60, seed=0))
+    assert model.recipe_.averaged
+    plain = replace(model.recipe_, averaged=False).read(model.predictor_.alphabet, (), False)[0]
+    new = model._read(visits(8, seed=1)).encoded
+    assert not np.array_equal(plain.log_likelihoods(new), model.predictor_.log_likelihoods(new))
+    model.partial_fit(visits(20, seed=2))
+    model.save(tmp_path / "model")
+    again = glnn.load(tmp_path / "model").predictor_.log_likelihoods(new)
+    np.testing.assert_array_equal(again, model.predictor_.log_likelihoods(new))
 
 
 def test_networks_are_mixed_in_and_kept_in_the_file(with_network: glnn.Mixture, tmp_path: Path) -> None:
@@ -156,13 +194,49 @@ def test_networks_are_mixed_in_and_kept_in_the_file(with_network: glnn.Mixture, 
     assert bits < 5 * 6
     rows = model.predict_proba([["open"], ["open", "work"]])
     np.testing.assert_allclose(rows.sum(1), 1.0)
-    first = model.surprise(test)[0]
+    first = model.surprise(test[:1])[0]
     assert first[1] == pytest.approx(-np.log2(rows[0][list(model.alphabet_.symbols).index(test[0][1])]))
     model.save(tmp_path / "model")
     again = glnn.load(tmp_path / "model")
     assert again.bits(test) == bits
     assert again.decompress(model.compress(test)) == test
+    steps = model.predictor_.coding_steps(None)
+    assert steps is not None and steps.portable
     assert model.trace(test).activities.shape[1] == again.trace(test).activities.shape[1] > 2
+
+
+def test_networks_beside_have_a_share_in_scores_codes_and_files(with_network: glnn.Mixture, tmp_path: Path) -> None:
+    model = copy(with_network)
+    model.learning_ = "frozen"
+    recipe = replace(model.recipe_, cut=0, averaged=True, beside=Beside(0.4, 0.2, 0.0, 0.01, (0.3, 0.09)))
+    model._use(recipe, model.networks_, model.alphabet_, None)
+    shares, new = model.predictor_, cases(6, seed=1)
+    assert not shares.mixture.members and len(shares.networks) == 2
+    data = model._read(new).encoded
+    own = replace(data, alphabet=shares.networks[0].alphabet)
+    parts = (shares.mixture.log_likelihoods(data), shares.beside[0].log_likelihoods(data))
+    parts += tuple(network.log_likelihoods(own) for network in shares.networks)
+    mean = sum(w * np.exp(part) for w, part in zip(shares.weights, parts, strict=True)) + 0.01 / len(shares.alphabet)
+    np.testing.assert_allclose(np.exp(shares.log_likelihoods(data)), mean)
+    rows = np.concatenate(list(shares.distributions(data, block=5)))
+    np.testing.assert_allclose(rows[np.arange(data.codes.size), data.codes], mean)
+    steps = shares.coding_steps(None)
+    assert steps is not None and steps.portable
+    model.save(tmp_path / "model")
+    again = glnn.load(tmp_path / "model")
+    assert again.shares_ == {
+        "mixture": 0.4,
+        "tree": 0.2,
+        "ngram": 0.0,
+        "uniform": 0.01,
+        "network0": 0.3,
+        "network1": 0.09,
+    }
+    assert again.decompress(model.compress(new)) == new
+    assert encoded_bits(model.compress(new)) == pytest.approx(model.bits(new), abs=24)
+    # Going on, the networks and the shares stay as they are.
+    model.partial_fit(cases(5, seed=2))
+    assert model.shares_ == again.shares_ and model.bits(new) != again.bits(new)
 
 
 def test_networks_that_do_not_help_do_not_stay() -> None:
@@ -214,6 +288,7 @@ def test_states_are_independent(of_text: glnn.Mixture) -> None:
         (lambda arrays, fitted: fitted.__setitem__("cut", 10**9), "begin at"),
         (lambda arrays, fitted: fitted.__setitem__("learning_", "often"), "learning_"),
         (lambda arrays, fitted: arrays.update(shares=np.array([0.5, 0.0, 0.1])), "sum to 1"),
+        (lambda arrays, fitted: arrays.update(shares=np.array([0.5, 0.0, 0.0, 0.1, 0.4])), "one for each part"),
         (
             lambda arrays, fitted: (arrays.update(shares=np.array([0.5, 0.0, 0.5])), fitted.update(order=99)),
             "order of the n-grams",

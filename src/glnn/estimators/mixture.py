@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,30 +13,32 @@ from glnn import predictors, registry
 from glnn.contexts.mixing import CHUNK, firsts
 from glnn.contexts.mixing_memory import new_cursor
 from glnn.contexts.mixing_votes import votes
-from glnn.contexts.ngram import LONGEST_ORDER
 from glnn.contexts.tree import ReadProgress
 from glnn.estimators.architectures import GLNN
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.continuing import moved_up
-from glnn.estimators.mixture_experts import ALONE, Beside
-from glnn.estimators.mixture_fit import Progress, Recipe, Trial, for_network, recipe_for
+from glnn.estimators.mixture_experts import Beside
+from glnn.estimators.mixture_file import arrays_of, networks_from, recipe_from
+from glnn.estimators.mixture_fit import Progress, Recipe, for_network
+from glnn.estimators.mixture_trial import ENOUGH_SEQUENCES, FrozenTrial, Trial
 from glnn.estimators.network import Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
-from glnn.estimators.persistence import load
 from glnn.predictors.mixture import MixturePredictor, pieces
 from glnn.predictors.shares import Shares
 from glnn.progress import Display
 from glnn.sequences import Alphabet, Encoded, InputError, Reader
 from glnn.sequences.special import base_of
-from glnn.storage.model_file import ModelFileError
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.compiling import beginning, compiling
+from glnn.training.validation import split
 
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
 # Networks are tried with this part of the budget; what is worth it gets the rest.
 _TRIAL = 0.2
-# A network stays if the bits of what it did not see fall by this part, and by so many.
+# More networks are trained if the bits of what one was not trained on fall by this part, and by so many.
 _WORTH, _LEAST_GAIN = 0.005, 16.0
+# Without networks, this part of the sequences tells how they are best read.
+_HELD_OUT = 0.2
 # With fewer symbols there is too little for a network to learn from and for a mixer to see what it is worth.
 _ENOUGH = 500
 
@@ -49,12 +49,13 @@ _ENOUGH = 500
 class Mixture(SequenceModel):
     """Contexts of every order, words, runs and repeats, with networks beside them, mixed decision by decision.
 
-    It reads the data once. Networks are trained on four fifths of them, and stay if the last fifth is predicted better
+    It reads the data once. Networks are trained on all but the end of them, and stay if the end is predicted better
     with them: for text they hardly ever are, where something must be counted or remembered they are all there is.
-    Of several sequences it is the mean of this mixture, a context tree and n-grams, with the shares that serve best.
+    Of several sequences it is the mean of this mixture, a context tree, n-grams and, if it does not go on learning, the
+    networks, with the shares that serve best.
 
-    Fitted: `alphabet_`, `predictor_`, `networks_` (those that stayed), `trials_` (bits of the last fifth, without and
-    with networks), `shares_` (of mixture, tree and n-grams), `n_parameters_` (contexts and decisions known),
+    Fitted: `alphabet_`, `predictor_`, `networks_` (those that stayed), `trials_` (bits of the end of the data, without
+    and with networks), `shares_` (of all in the mean), `n_parameters_` (contexts and decisions known),
     `learning_`, `seconds_`, `validation_bits_` when validation data were given, which are only scored. The mask applies
     to networks and scores only.
     """
@@ -100,11 +101,13 @@ class Mixture(SequenceModel):
         display.say(f"Mixture: {known.codes.size:,} symbols, {learning}")
         with compiling(display), clock.paused():
             few = beginning(known)
-            beside = Beside((1.0, 1.0, 1.0), 2) if len(known) > 1 else ALONE
+            beside = Beside(0.4, 0.3, 0.3, order=2) if len(known) > 1 else Beside()
             Recipe(few.codes, few.starts, few.codes.size, False, beside=beside).read(few.alphabet, (), True)
         try:
-            networks, cut = self._networks(known, values, display, clock)
-            recipe = recipe_for(known, cut, learning == "online" or bool(networks))
+            trial = self._trial(known, values["networks"])
+            networks = self._networks(known, trial, values, display, clock)
+            recipe = trial.recipe(tuple(network.predictor_ for network in networks))
+            recipe, networks = _with_a_share(recipe, networks)
             look = _Look(known.codes.size, display, clock, tuple(callbacks))
             self._use(recipe, networks, given.alphabet, given.escape, look)
         finally:
@@ -132,37 +135,42 @@ class Mixture(SequenceModel):
         symbols = self.alphabet_.decode(data.codes)
         return Trace(symbols, np.concatenate(rows), self._surprise(reading, False), data.starts)
 
+    def _trial(self, data: Encoded, networks: int | str) -> Trial | FrozenTrial:
+        """Where ways of reading and networks are compared: the part that networks hold out themselves."""
+        parts = split(data, None, _HELD_OUT if networks == 0 else "auto")
+        if self.learning_ == "frozen" and len(data) >= ENOUGH_SEQUENCES and parts.validation is not None:
+            return FrozenTrial(data, parts)
+        return Trial(data, parts, self.learning_ == "online", 2 if networks == "auto" else int(networks))
+
     def _networks(
-        self, data: Encoded, values: dict[str, Any], display: Display, clock: Clock
-    ) -> tuple[tuple[Network, ...], int]:
-        """The networks that are worth their place, and where in the data they begin to be mixed in."""
+        self, data: Encoded, trial: Trial | FrozenTrial, values: dict[str, Any], display: Display, clock: Clock
+    ) -> tuple[Network, ...]:
+        """The networks that are worth their place."""
         self.trials_ = []
         most = 2 if values["networks"] == "auto" else values["networks"]
-        if most == 0 or data.codes.size < _ENOUGH:
-            return (), data.codes.size
+        if most == 0 or data.codes.size < _ENOUGH or trial.cut >= data.codes.size:
+            return ()
         budget: Budget = values["budget"]
-        trial = Trial(data, most)
-        best = trial.bits(())
+        with clock.paused():
+            best = trial.bits(())
         self.trials_.append({"networks": 0, "bits": best})
         kept: tuple[Network, ...] = ()
         for which in range(most):
             share = _share(budget, which, values["networks"])
-            if share is None:
-                break
             display.say(f"trying network {which + 1}: {share}")
             network = GLNN(budget=share, end=False, verbose=0, n_jobs=self.n_jobs, random_state=self.seed_ + which)
-            network.fit(for_network(trial.train))
+            network.fit(for_network(data))
             members = (*kept, network)
             with clock.paused():
                 bits = trial.bits(tuple(member.predictor_ for member in members))
             self.trials_.append({"networks": len(members), "bits": bits})
-            display.say(f"the last fifth takes {best:,.0f} bits without it and {bits:,.0f} with it")
-            if values["networks"] == "auto" and bits > min(best * (1.0 - _WORTH), best - _LEAST_GAIN):
+            display.say(f"the end of the data takes {best:,.0f} bits without it and {bits:,.0f} with it")
+            worth = bits <= min(best * (1.0 - _WORTH), best - _LEAST_GAIN)
+            if worth or values["networks"] != "auto" or (bits < best and isinstance(trial, FrozenTrial)):
+                best, kept = bits, members
+            if network.stopped_ == "interrupted" or (values["networks"] == "auto" and not worth):
                 break
-            best, kept = bits, members
-            if network.stopped_ == "interrupted":
-                break
-        return kept, trial.cut if kept else data.codes.size
+        return kept
 
     def _use(
         self,
@@ -177,20 +185,13 @@ class Mixture(SequenceModel):
         predictor, beside = recipe.read(Reader(alphabet).known, members, self.learning_ == "online", progress)
         self.alphabet_, self.networks_ = alphabet, networks
         self.recipe_ = replace(recipe, beside=beside, choose=False)
-        self.shares_ = dict(zip(("mixture", "tree", "ngram"), beside.weights, strict=True))
+        self.shares_ = beside.named
         self.n_parameters_ = int(_mixture_of(predictor).contexts.memory.filled[1:3].sum())
         self._predict_with(predictor, escape)
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        recipe = self.recipe_
-        small = np.min_scalar_type(len(self.alphabet_))
-        arrays = {"codes": recipe.codes.astype(small), "starts": recipe.starts}
-        for which, network in enumerate(self.networks_):
-            arrays[f"network{which}"] = np.frombuffer(_file_of(network), np.uint8)
-        record = {name: getattr(self, name) for name in _RECORD}
-        arrays["shares"] = np.array(recipe.beside.weights)
-        how = {"cut": recipe.cut, "stationary": recipe.stationary, "planned": recipe.planned}
-        return arrays, {**record, **how, "order": recipe.beside.order}
+        arrays, how = arrays_of(self.recipe_, self.networks_, len(self.alphabet_))
+        return arrays, {**{name: getattr(self, name) for name in _RECORD}, **how}
 
     def _take(self, predictor: Any) -> None:
         super()._take(predictor)
@@ -213,14 +214,8 @@ class Mixture(SequenceModel):
             setattr(self, name, fitted[name])
         choice("learning_", self.learning_, ("online", "frozen"))
         size = len(Reader(self.alphabet_).known)
-        cut, stationary = fitted["cut"], bool(fitted["stationary"])
-        codes, beside = _codes(arrays["codes"], size), _beside(arrays["shares"], fitted["order"])
-        recipe = Recipe(codes, arrays["starts"], cut, stationary, fitted.get("planned"), beside)
-        _check_starts(recipe)
-        networks: list[Network] = []
-        while f"network{len(networks)}" in arrays:
-            networks.append(_network_of(arrays[f"network{len(networks)}"], size))
-        self._use(recipe, tuple(networks), self.alphabet_, escape)
+        networks = networks_from(arrays, size)
+        self._use(recipe_from(arrays, fitted, size, len(networks)), networks, self.alphabet_, escape)
         return self
 
 
@@ -242,7 +237,17 @@ class _Look:
         return self.stopped
 
 
-def _share(budget: Budget, which: int, networks: int | str) -> Budget | None:
+def _with_a_share(recipe: Recipe, networks: tuple[Network, ...]) -> tuple[Recipe, tuple[Network, ...]]:
+    """Without the networks that stand beside and have no share."""
+    shares = recipe.beside.networks
+    if not shares:
+        return recipe, networks
+    kept = tuple(network for network, share in zip(networks, shares, strict=True) if share > 0.0)
+    beside = replace(recipe.beside, networks=tuple(share for share in shares if share > 0.0))
+    return replace(recipe, beside=beside), kept
+
+
+def _share(budget: Budget, which: int, networks: int | str) -> Budget:
     """What one network gets: a trial and then the rest, or as many equal parts as there are networks."""
     if budget.seconds is None:
         return budget
@@ -251,49 +256,5 @@ def _share(budget: Budget, which: int, networks: int | str) -> Budget | None:
     return Budget(seconds=budget.seconds / int(networks))
 
 
-def _file_of(network: Network) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "network"
-        network.save(path)
-        return path.read_bytes()
-
-
-def _network_of(content: np.ndarray, size: int) -> Network:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "network"
-        path.write_bytes(content.astype(np.uint8).tobytes())
-        network = load(path)
-    if not isinstance(network, Network) or len(network.alphabet_) != size:
-        raise ModelFileError(f"a member is no network over {size} symbols")
-    return network
-
-
-def _codes(codes: np.ndarray, size: int) -> np.ndarray:
-    if codes.dtype.kind != "u" or codes.ndim != 1 or not codes.size or int(codes.max()) >= size:
-        raise ModelFileError(f"the symbols read are no codes of an alphabet of {size}")
-    return codes.astype(np.int64)
-
-
-def _beside(shares: np.ndarray, order: Any) -> Beside:
-    fine = shares.shape == (3,) and shares.dtype == np.float64 and bool((shares >= 0.0).all()) and shares[0] > 0.0
-    if not fine or abs(shares.sum() - 1.0) > 1e-6:
-        raise ModelFileError(f"the shares are {shares.tolist()!r}: expected three numbers that sum to 1")
-    own, tree, ngrams = shares.tolist()
-    if type(order) is not int or not (ngrams == 0.0 or 1 <= order <= LONGEST_ORDER):
-        raise ModelFileError(f"the order of the n-grams is {order!r}: expected 1 to {LONGEST_ORDER}")
-    return Beside((own, tree, ngrams), order)
-
-
 def _mixture_of(predictor: MixturePredictor | Shares) -> MixturePredictor:
     return predictor.mixture if isinstance(predictor, Shares) else predictor
-
-
-def _check_starts(recipe: Recipe) -> None:
-    starts = recipe.starts
-    fine = starts.dtype.kind == "i" and starts.ndim == 1 and starts.size >= 2 and starts[0] == 0
-    if not fine or starts[-1] != recipe.codes.size or (np.diff(starts) <= 0).any():
-        raise ModelFileError("the sequences read do not fit the symbols read")
-    if recipe.planned is not None and (type(recipe.planned) is not int or not 0 < recipe.planned <= recipe.codes.size):
-        raise ModelFileError(f"the plan is made from {recipe.planned!r} of {recipe.codes.size} symbols")
-    if type(recipe.cut) is not int or not 0 <= recipe.cut <= recipe.codes.size:
-        raise ModelFileError(f"the members begin at {recipe.cut!r} of {recipe.codes.size} symbols")

@@ -98,8 +98,8 @@ def counts_of(data: Encoded) -> np.ndarray:
     return np.bincount(data.codes, minlength=len(data.alphabet))
 
 
-def best_shares(chances: list[np.ndarray], order: int, alphabet_size: int) -> tuple[Beside, float]:
-    """The shares in what each said of symbols it had not read, and the bits.
+def best_shares(chances: list[np.ndarray], order: int, alphabet_size: int) -> tuple[Beside, np.ndarray]:
+    """The shares in what each said of symbols it had not read, and the bits of each symbol.
 
     `chances` are those of the mixture, the tree, the n-grams, and the networks, if any.
     """
@@ -113,8 +113,9 @@ def best_shares(chances: list[np.ndarray], order: int, alphabet_size: int) -> tu
     kept[[0, 3]] = True
     weights[~kept] = 0.0
     weights[kept] = _maximised(given[:, kept], before[kept])
-    shares = weights.tolist()
-    return Beside(*shares[:4], networks=tuple(shares[4:]), order=order), float(-np.log2(given @ weights).sum())
+    own_share, of_tree, of_ngrams, of_uniform, *of_networks = weights.tolist()
+    beside = Beside(own_share, of_tree, of_ngrams, of_uniform, tuple(of_networks), order)
+    return beside, -np.log2(given @ weights)
 
 
 def _maximised(given: np.ndarray, before: np.ndarray) -> np.ndarray:

@@ -23,8 +23,8 @@ from glnn.training.fitting import Split
 # With fewer sequences, how they are best read cannot be told.
 ENOUGH_SEQUENCES = 20
 _SEED = 0
-# Differences of bits by less than this part do not tell which way to read is better: then all counts alike.
-_NOTHING_TOLD = 0.005
+# A way of reading must need this part fewer bits, and so many standard errors, or else all counts alike.
+_TOLD, _ERRORS = 0.005, 2.0
 
 
 class Trial:
@@ -71,13 +71,14 @@ class FrozenTrial:
     def __init__(self, data: Encoded, parts: Split) -> None:
         assert parts.validation is not None
         self._data, self._held, self._order = data, parts.validation, choose_order(data)
+        self.cut = data.codes.size - parts.held_out
         self._beside = frozen_experts(parts.train, self._held, self._order)
         self._ways = [((False, averaged), chance) for averaged, chance in self._chances(parts.train, False)]
         self._ways += [((True, True), self._chances(_shuffled(parts.train), True)[1][1])]
 
     def bits(self, members: tuple[Predictor, ...]) -> float:
         """The bits of the end of the data with these members beside."""
-        return self._best(members)[2]
+        return float(self._best(members)[2].sum())
 
     def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
         """How the data are best read, and with what shares."""
@@ -85,16 +86,17 @@ class FrozenTrial:
         data = _shuffled(self._data) if shuffled else self._data
         return Recipe(data.codes, data.starts, data.codes.size, shuffled, averaged, beside=beside)
 
-    def _best(self, members: tuple[Predictor, ...]) -> tuple[tuple[bool, bool], Beside, float]:
+    def _best(self, members: tuple[Predictor, ...]) -> tuple[tuple[bool, bool], Beside, np.ndarray]:
         mask, size = self._held.mask, len(self._data.alphabet)
         others = [*self._beside, *(self._said(member) for member in members)]
         found = []
         for way, chance in self._ways:
             given = [said[mask] for said in (chance, *others)]
             found.append((way, *best_shares(given, self._order, size)))
-        best = min(found, key=lambda one: one[2])
-        alike = found[-1]
-        return alike if alike[2] < best[2] * (1.0 + _NOTHING_TOLD) else best
+        best, alike = min(found, key=lambda one: float(one[2].sum())), found[-1]
+        gains = alike[2] - best[2]
+        told = max(_TOLD * best[2].sum(), _ERRORS * gains.std() * np.sqrt(gains.size))
+        return best if gains.sum() > told else alike
 
     def _said(self, member: Predictor) -> np.ndarray:
         held = self._held
