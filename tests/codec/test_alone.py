@@ -107,8 +107,76 @@ def test_with_and_without_a_model_are_told_apart() -> None:
         model.decompress(glnn.compress(TEXT[:50]))
 
 
+SYMBOLS = [
+    ["order", "pay", "order", "ship"],
+    [3, 1, 3, -7],
+    [("C", 4), ("E", 8), ("C", 4)],
+    ["a", "b", "a"],
+    [0.5, 0.25, 0.5],
+    [["order", "pay"], ["order"], []],
+    [[1, 2], [2]],
+    list(range(300)) * 2,
+    [[number] for number in range(256)],
+    [],
+]
+
+
+@pytest.mark.parametrize("data", SYMBOLS, ids=[str(data)[:24] for data in SYMBOLS])
+def test_any_symbols(data: list) -> None:
+    assert glnn.decompress(glnn.compress(data)) == data
+
+
+def test_arrays_texts_and_names_come_back_as_what_they_were() -> None:
+    array = np.array([5, 5, 70000, -1])
+    back = glnn.decompress(glnn.compress(array))
+    assert back.dtype == np.int64 and back.tolist() == array.tolist()
+    texts = glnn.decompress(glnn.compress(glnn.Sequences(["abba", "", "é"])))
+    assert isinstance(texts, glnn.Sequences) and list(texts) == ["abba", "", "é"]
+    assert list(glnn.decompress(glnn.compress(glnn.Sequences([b"ab", b"\xff"])))) == [b"ab", b"\xff"]
+    assert glnn.decompress(glnn.compress(glnn.Sequences(["ab", ["cd"]]))) == [["a", "b"], ["cd"]]
+
+
+def test_symbols_that_repeat_cost_little() -> None:
+    cases = [["register", "inspect", "repair", "test", "hand over"]] * 400
+    assert len(glnn.compress(cases)) < 200
+
+
+def test_symbols_from_strangers() -> None:
+    blob = glnn.compress(["order", "pay", "order"])
+    source = BytesIO(blob)
+    header = read_header(source)
+    source.read(header.code)
+    plain = zlib.decompress(source.read(header.layout), -15)
+
+    def with_symbols(said: bytes) -> bytes:
+        packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+        return forged(blob, packer.compress(plain[:256] + said) + packer.flush())
+
+    assert glnn.decompress(with_symbols(plain[256:])) == ["order", "pay", "order"]
+    for said in (
+        b"",
+        b"nonsense",
+        b"[]",
+        b'{"kind":"tokens","several":false}',
+        b'{"kind":"tokens","several":false,"symbols":["order"]}',
+        b'{"kind":"tokens","several":true,"symbols":["order","pay"]}',
+        b'{"kind":"bytes","several":false,"symbols":["order","pay"]}',
+        b'{"kind":"else","several":false,"symbols":["order","pay"]}',
+    ):
+        with pytest.raises(StreamError):
+            glnn.decompress(with_symbols(said))
+
+
+def test_a_file_of_sequences_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "packed").write_bytes(glnn.compress([1, 2]))
+    with pytest.raises(glnn.InputError, match="holds sequences"):
+        decompress_file_alone(tmp_path / "packed", tmp_path / "back")
+    assert not (tmp_path / "back").exists()
+
+
 def test_what_it_takes() -> None:
-    with pytest.raises(glnn.InputError, match="Mixture"):
-        glnn.compress([1, 2, 3])  # type: ignore[arg-type]
+    for given_ in (7, None, [{"a"}, {"b"}], [1.5, "x"]):
+        with pytest.raises(glnn.InputError):
+            glnn.compress(given_)
     with pytest.raises(glnn.InputError, match="bytes"):
         glnn.decompress("text")  # type: ignore[arg-type]

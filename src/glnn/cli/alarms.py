@@ -7,6 +7,7 @@ with #{score > b} ≤ r n; a rate under 1/n cannot be told, and the bound is the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,15 +75,11 @@ def normal_scores(model: Any, run: Path, by: str) -> tuple[np.ndarray, bool] | N
 def scores_of(model: Any, data: Data, by: str) -> np.ndarray:
     """The score of every case."""
     from glnn.cli.symbol_bits import scored
+    from glnn.sequences.variants import score_of
 
     found = scored(model, data)
-    starts, surprise, mask = found.encoded.starts, found.surprise, found.encoded.mask
-    if by == "peak":
-        return np.maximum.reduceat(surprise, starts[:-1])
-    total = np.add.reduceat(surprise, starts[:-1])
-    if by == "total":
-        return total
-    return total / np.maximum(np.add.reduceat(mask.astype(float), starts[:-1]), 1.0)
+    starts, mask = found.encoded.starts.tolist(), found.encoded.mask
+    return np.array([score_of(found.surprise[a:b], int(mask[a:b].sum()), by) for a, b in pairwise(starts)])
 
 
 def _last_sequences(data: Encoded, symbols: int) -> int:

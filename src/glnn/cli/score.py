@@ -26,8 +26,9 @@ def score(
     file: options.File,
     per_symbol: Annotated[bool, typer.Option("--per-symbol", help="A line for each symbol, with its bits.")] = False,
     by: Annotated[
-        str, typer.Option(metavar="WHAT", help="Rank cases by peak (their strangest event), mean or total bits.")
-    ] = "peak",
+        str,
+        typer.Option(metavar="WHAT", help="Rank cases by bits: of the two strangest events (two), peak, mean, total."),
+    ] = "two",
     top: Annotated[
         int | None, typer.Option(min=1, help="How many cases to show (20), or how many places of one text.")
     ] = None,
@@ -48,9 +49,9 @@ def score(
 ) -> None:
     """Tell how many bits a model needs for a file.
 
-    Of an event log the cases come in the order of their strangest event, with what was expected instead; equal cases
-    are one line. Cases above the threshold are marked: it is the score that one in a hundred normal cases would pass
-    (--alarms). The file is read as the training data were.
+    Of an event log the cases come in the order of their two strangest events, with what was expected instead; equal
+    cases are one line. Cases above the threshold are marked: it is the score that one in a hundred normal cases would
+    pass (--alarms). The file is read as the training data were.
 
     \b
     Examples:
@@ -164,12 +165,13 @@ def _print_cases(shown: _Shown, cases: list[Variant], most: int, alarm: Alarm | 
                 shown.instead(variant.strangest),
                 f"{variant.peak:.1f}",
                 f"{variant.strangest - int(starts[first]) + 1:,} of {variant.predicted:,}",
+                f"{variant.two:.1f}",
                 f"{variant.total:.1f}",
                 f"{variant.mean:.2f}",
             )
         )
     out = console()
-    columns = ("case", "strangest event: got", "expected", "its bits", "place", "bits", "bits an event")
+    columns = ("case", "strangest event: got", "expected", "its bits", "place", "of two", "of all", "an event")
     out.print(data_table(columns, rows, left=3))
     if len(cases) > most:
         left = sum(len(variant.members) for variant in cases[most:])
@@ -214,6 +216,7 @@ def _document(
             {
                 "case": shown.names[which],
                 "variant": number,
+                "score": variant.score(by),
                 "bits": variant.total,
                 "mean": variant.mean,
                 "events": variant.predicted,

@@ -1,8 +1,9 @@
 """Compression that stands alone: contexts learn the bytes while they are coded, and the decoder does the same.
 
 Beside the code a stream holds only how frequent each byte is, as a power of 4: it shapes the tree of decisions and
-says which bytes there are. Everything else about the stream is as with a model: checksums, lengths, decoding once to
-be sure.
+says which bytes there are. Sequences of other symbols are coded as the bytes of their numbers, and the stream then
+holds the symbols too (`alone_symbols.py`). Everything else is as with a model: checksums, lengths, decoding once to be
+sure.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import io
 import os
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from glnn.codec.alone_symbols import Numbered, numbered
 from glnn.codec.container import Header, read_header, spooled, write_container
 from glnn.codec.errors import DAMAGED, DamagedStream, StreamError, WrongModel
 from glnn.codec.files import Blocks, Nowhere, Progress, beside, encode_bytes, restore
@@ -30,29 +32,31 @@ _BYTES = 256
 # Classes of frequency: 0 for none, k for counts from 4^(k−1) on.
 _MOST_FREQUENT = 31
 _BLOCK = 1 << 20
+# Symbols of a stream from strangers: more than this is no alphabet.
+_MOST_LAYOUT = 1 << 26
 
 
-def compress(data: bytes | bytearray | memoryview | str) -> bytes:
-    """Bytes or a text as fewer bytes, for `decompress`; nothing else is needed to get them back."""
-    if not isinstance(data, bytes | bytearray | memoryview | str):
-        raise InputError(
-            f"compress was given {type(data).__name__}: give bytes or a text; for other sequences fit a model, as in "
-            "glnn.Mixture(networks=0).fit(data).compress(data)"
-        )
-    text = isinstance(data, str)
-    content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+def compress(data: Any) -> bytes:
+    """Bytes, a text, or sequences of any symbols as fewer bytes; `decompress` needs nothing else to get them back."""
     whole = io.BytesIO()
-    _write(io.BytesIO(content), whole, text, lambda done: None)
+    if isinstance(data, bytes | bytearray | memoryview | str):
+        content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+        _write(io.BytesIO(content), whole, lambda done: None, is_file=not isinstance(data, str))
+    else:
+        found = numbered(data)
+        _write(io.BytesIO(found.content), whole, lambda done: None, found, numbered=True)
     return whole.getvalue()
 
 
-def decompress(blob: bytes | bytearray | memoryview, *, most_symbols: int | None = None) -> bytes | str:
+def decompress(blob: bytes | bytearray | memoryview, *, most_symbols: int | None = None) -> Any:
     """What `compress` was given. From strangers it can be very much: `most_symbols` refuses more bytes."""
     if not isinstance(blob, bytes | bytearray | memoryview):
         raise InputError(f"decompress was given {type(blob).__name__}: give the bytes that compress() made")
     content = io.BytesIO()
-    header = _read(io.BytesIO(blob), content, most_symbols, lambda done: None)
+    header, layout = _read(io.BytesIO(blob), content, most_symbols, lambda done: None)
     found = content.getvalue()
+    if header.numbered:
+        return Numbered.read(found, layout).data()
     return found if header.is_file else found.decode("utf-8", "surrogatepass")
 
 
@@ -62,7 +66,7 @@ def compress_file_alone(
     """Compress a file into another; gives the bytes written."""
     source = Path(path)
     with source.open("rb") as file, beside(source, Path(target)) as output:
-        return _write(file, output, False, progress or (lambda done: None))
+        return _write(file, output, progress or (lambda done: None), is_file=True)
 
 
 def decompress_file_alone(
@@ -75,6 +79,8 @@ def decompress_file_alone(
     """Write the file that was compressed into `path` to `target`; gives the bytes written."""
     source = Path(path)
     with source.open("rb") as file, beside(source, Path(target)) as output:
+        if read_header(file).numbered:
+            raise InputError(f"{path} holds sequences, not a file: read its bytes and give them to glnn.decompress()")
         _read(file, output, most_symbols, progress or (lambda done: None))
         return output.tell()
 
@@ -85,18 +91,20 @@ def stands_alone(path: str | os.PathLike[str]) -> bool:
         return read_header(file).alone
 
 
-def _write(source: BinaryIO, target: BinaryIO, text: bool, progress: Progress) -> int:
+def _write(
+    source: BinaryIO, target: BinaryIO, progress: Progress, symbols: Numbered | None = None, **flags: bool
+) -> int:
     counts = np.zeros(_BYTES, np.int64)
     while block := source.read(_BLOCK):
         counts += np.bincount(np.frombuffer(block, np.uint8), minlength=_BYTES)
     source.seek(0)
     classes, size = _classes(counts), max(int(counts.sum()), 1)
     predictor = _fresh(classes)
-    layout_bytes = _packed(classes)
+    layout_bytes = _packed(classes, b"" if symbols is None else symbols.layout)
     with spooled() as code, spooled() as layout:
         layout.write(layout_bytes)
         blocks = Blocks(source, lambda done: progress(0.5 * done / size))
-        header = encode_bytes(predictor, blocks, code, alone=True, layout=len(layout_bytes), is_file=not text)
+        header = encode_bytes(predictor, blocks, code, alone=True, layout=len(layout_bytes), **flags)
         count = write_container(target, header, [code, layout])
     try:
         _read(target, Nowhere(), None, lambda done: progress(0.5 + 0.5 * done))
@@ -106,7 +114,10 @@ def _write(source: BinaryIO, target: BinaryIO, text: bool, progress: Progress) -
     return count
 
 
-def _read(source: BinaryIO, target: BinaryIO | Nowhere, most_symbols: int | None, progress: Progress) -> Header:
+def _read(
+    source: BinaryIO, target: BinaryIO | Nowhere, most_symbols: int | None, progress: Progress
+) -> tuple[Header, bytes]:
+    """Decode into `target`; gives the header, and what the layout says beside the frequencies."""
     header = read_header(source)
     if not header.alone:
         raise WrongModel("the stream was compressed with a model: give the same model to decompress it")
@@ -114,12 +125,13 @@ def _read(source: BinaryIO, target: BinaryIO | Nowhere, most_symbols: int | None
         raise StreamError(f"the stream holds {header.symbols} bytes, and most_symbols allows {most_symbols}")
     begin = source.tell()
     source.seek(begin + header.code)
-    predictor = _fresh(_unpacked(source.read(header.layout)))
+    classes, layout = _unpacked(source.read(header.layout), header.numbered)
+    predictor = _fresh(classes)
     source.seek(begin)
     if fingerprint(predictor) != header.model:
         raise WrongModel("another version of glnn made the stream, or one that computes otherwise: use that one")
     restore(predictor, header, source, target, progress)
-    return header
+    return header, layout
 
 
 def _fresh(classes: np.ndarray) -> MixturePredictor:
@@ -139,17 +151,18 @@ def _classes(counts: np.ndarray) -> np.ndarray:
     return np.array([(int(count).bit_length() + 1) // 2 for count in counts], np.int64)
 
 
-def _packed(classes: np.ndarray) -> bytes:
+def _packed(classes: np.ndarray, more: bytes) -> bytes:
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    return packer.compress(classes.astype(np.uint8).tobytes()) + packer.flush()
+    return packer.compress(classes.astype(np.uint8).tobytes() + more) + packer.flush()
 
 
-def _unpacked(layout: bytes) -> np.ndarray:
+def _unpacked(layout: bytes, more: bool) -> tuple[np.ndarray, bytes]:
     unpacker = zlib.decompressobj(-15)
     try:
-        found = unpacker.decompress(layout, _BYTES + 1)
+        found = unpacker.decompress(layout, _BYTES + (_MOST_LAYOUT if more else 1))
     except zlib.error as error:
         raise DamagedStream(f"the frequencies of the stream cannot be read ({error}): {DAMAGED}") from None
-    if len(found) != _BYTES or max(found) > _MOST_FREQUENT:
+    right = unpacker.eof and (len(found) > _BYTES if more else len(found) == _BYTES)
+    if not right or max(found[:_BYTES]) > _MOST_FREQUENT:
         raise DamagedStream(f"the stream has no frequencies of 256 bytes: {DAMAGED}")
-    return np.frombuffer(found, np.uint8).astype(np.int64)
+    return np.frombuffer(found[:_BYTES], np.uint8).astype(np.int64), found[_BYTES:]

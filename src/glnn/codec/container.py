@@ -21,7 +21,7 @@ CHECKSUM = 8
 _BLOCK = 1 << 20
 _IN_MEMORY = 1 << 24
 _LARGEST = 1 << 62
-_FILE, _SEVERAL, _ENDS, _PORTABLE, _ALONE = 1, 2, 4, 8, 16
+_FILE, _SEVERAL, _ENDS, _PORTABLE, _ALONE, _NUMBERED = 1, 2, 4, 8, 16, 32
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,13 @@ class Header:
     """Whether every machine computes this model's probabilities to the same bit."""
     alone: bool = False
     """Whether nothing but the stream is needed: its layout then says how frequent each byte is."""
+    numbered: bool = False
+    """Whether the bytes are numbers of symbols, which the layout names too."""
 
     def packed(self) -> bytes:
         """The header as bytes."""
         flags = _FILE * self.is_file | _SEVERAL * self.several | _ENDS * self.ends | _PORTABLE * self.portable
-        flags |= _ALONE * self.alone
+        flags |= _ALONE * self.alone | _NUMBERED * self.numbered
         numbers = b"".join(map(_packed, (self.symbols, self.sequences, self.code, self.layout)))
         return MAGIC + bytes([VERSION, flags]) + self.model + self.data + numbers
 
@@ -98,6 +100,7 @@ def read_header(source: BinaryIO) -> Header:
         ends=bool(flags & _ENDS),
         portable=bool(flags & _PORTABLE),
         alone=bool(flags & _ALONE),
+        numbered=bool(flags & _NUMBERED),
     )
     _check_sense(header)
     source.seek(begin)

@@ -1,7 +1,8 @@
 """Equal sequences told once, the strangest first: ten cases with the same events are one variant of ten.
 
-Three ways to rank, by the bits of a sequence x: its strangest event, max_t b_t (an inserted, missing or swapped event
-shows there), their mean, or their sum.
+Four ways to rank, by the bits b_t of a sequence: its two strangest events, b_(1) + b_(2), since what is wrong at one
+place mostly spoils two predictions, its own and the next one (`experiments/damage.md` compares them); the strangest
+alone, their mean, or their sum.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-RANKINGS = ("peak", "mean", "total")
+RANKINGS = ("two", "peak", "mean", "total")
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Variant:
     """The position of the event that cost most, counted over all the data."""
     peak: float
     """What it cost, in bits."""
+    two: float
+    """What the two strangest events cost together."""
     total: float
     mean: float
     predicted: int
@@ -31,7 +34,15 @@ class Variant:
 
     def score(self, by: str) -> float:
         """What it is ranked by."""
-        return {"peak": self.peak, "mean": self.mean, "total": self.total}[by]
+        return float(getattr(self, by))
+
+
+def score_of(bits: np.ndarray, predicted: int, by: str) -> float:
+    """What a sequence of these bits is ranked by, where `predicted` events were to be predicted."""
+    if by in ("two", "peak"):
+        return float(np.sort(bits)[::-1][: 2 if by == "two" else 1].sum())
+    total = float(bits.sum())
+    return total if by == "total" else total / max(predicted, 1)
 
 
 def variants(codes: np.ndarray, bits: np.ndarray, starts: np.ndarray, mask: np.ndarray) -> list[Variant]:
@@ -46,20 +57,11 @@ def variants(codes: np.ndarray, bits: np.ndarray, starts: np.ndarray, mask: np.n
         begin, end = int(starts[same[0]]), int(starts[same[0] + 1])
         own, predicted = bits[begin:end], int(mask[begin:end].sum())
         place = int(np.argmax(own)) if own.size else 0
-        total = float(own.sum())
-        found.append(
-            Variant(
-                members=tuple(same),
-                strangest=begin + place,
-                peak=float(own[place]) if own.size else 0.0,
-                total=total,
-                mean=total / predicted if predicted else 0.0,
-                predicted=predicted,
-            )
-        )
+        scores = {by: score_of(own, predicted, by) for by in RANKINGS}
+        found.append(Variant(members=tuple(same), strangest=begin + place, predicted=predicted, **scores))
     return found
 
 
-def ranked(found: list[Variant], by: str = "peak") -> list[Variant]:
+def ranked(found: list[Variant], by: str = RANKINGS[0]) -> list[Variant]:
     """The strangest first."""
     return sorted(found, key=lambda variant: -variant.score(by))
