@@ -60,7 +60,7 @@ EXAMPLES: dict[str, tuple[str, str, list[Any], tuple[str, ...] | None, str]] = {
         "runs.txt",
         "3 1 2\n\n-4, 5\n7\n",
         [[3, 1, 2], [-4, 5], [7]],
-        ("line 1", "line 3", "line 4"),
+        ("line 1: 3 1 2", "line 3: -4, 5", "line 4: 7"),
         "numbers",
     ),
     "jsonl of lists": ("x.jsonl", '["a","b"]\n\n["b"]\n', [["a", "b"], ["b"]], ("line 1", "line 3"), "JSON lines"),

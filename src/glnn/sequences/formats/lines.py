@@ -13,6 +13,8 @@ from glnn.sequences.tokens import Words
 
 _NUMBERS = re.compile(r"\s*-?(0|[1-9]\d{0,8})([\s,;]+-?(0|[1-9]\d{0,8}))*[\s,;]*")
 _BETWEEN = re.compile(r"[\s,;]+")
+# So much of a line is its name: a case called "line 7" tells nobody which one it is.
+_SHOWN = 40
 _TITLES = {"chars": "characters", "words": "words", NUMBERS: "numbers"}
 
 
@@ -40,7 +42,7 @@ class SequenceALine:
         for number, line in source.lines():
             if line.strip():
                 items.append(_cut(line, cut, number, source))
-                names.append(f"line {number}")
+                names.append(f"line {number}: {_shown(line)}")
             else:
                 empty += 1
         if not items:
@@ -53,6 +55,11 @@ class SequenceALine:
             note=f"{empty:,} empty lines left out" if empty else "",
             options=options.found(format=self.name, tokens=cut),
         )
+
+
+def _shown(line: str) -> str:
+    text = " ".join(line.split())
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def _cut(line: str, cut: str, number: int, source: Source) -> Any:
