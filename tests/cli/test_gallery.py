@@ -1,5 +1,6 @@
-"""The pages of the gallery run as printed, without a network: small archives of the same layout stand in for those of
-the package index, made here, so that no data of others are in the repository. `benchmarks/gallery.py` runs the real ones.
+"""The pages of the gallery run as printed, without a network: small archives of the same layout stand in for real ones.
+
+They are made here, so that no data of others are in the repository; `benchmarks/gallery.py` runs the real ones.
 """
 
 from __future__ import annotations
