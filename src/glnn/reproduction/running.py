@@ -62,9 +62,14 @@ def seeds_of(setting: Setting) -> tuple[int, int, int]:
     return first, second, third
 
 
+def source_of(setting: Setting) -> Source:
+    """The source of a run, read as its setting says."""
+    return get(setting.source) if setting.after_nine else get(setting.source, after_last_digit=False)
+
+
 def sequences_of(setting: Setting) -> Sequences:
     """The three sequences of a run."""
-    source = get(setting.source)
+    source = source_of(setting)
     train, valid, third = (source.sample(setting.size or None, seed) for seed in seeds_of(setting))
     return Sequences(source, train, valid, third, setting.apart)
 
@@ -143,7 +148,9 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     """A trainer at its start, its kernels compiled; `validated` says whether it scores the validation sequence."""
     from glnn.models import MODELS
     from glnn.network import random_graph
+    from glnn.reproduction.starts import started
     from glnn.training.compiling import compiling
+    from glnn.training.records import Progress
     from glnn.training.settings import Settings
     from glnn.training.trainer import Trainer
     from glnn.training.validation import Validation
@@ -155,7 +162,7 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     model = MODELS[setting.model](random_graph(setting.units, setting.degree, generator), symbols, **scales)
     counts = np.bincount(train.codes, minlength=symbols).astype(float)
     predicted = np.bincount(train.codes[train.mask], minlength=symbols).astype(float)
-    params = model.initial(predicted, counts, generator)
+    params = started(setting.start, model, model.initial(predicted, counts, generator))
     coherence = setting.coherence or None
     options = Settings(setting.metric, setting.output_metric, validate_every=VALIDATE_EVERY, coherence=coherence)
     few = sequences.source.encode(sequences.train.text[:_WARM_UP_SYMBOLS])
@@ -163,7 +170,10 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     with compiling(Display(0)):
         Trainer(model, few, params, options, Validation(model, few)).step()
     validation = Validation(model, valid) if validated else None
-    return Trainer(model, train, params, options, validation, random_state=setting.seed)
+    rate = 1.0 / setting.units
+    slow = rate / train.codes.size if setting.first_rate == "mean" else rate
+    progress = Progress(params, rate, slow, best=params)
+    return Trainer(model, train, params, options, validation, setting.seed, progress)
 
 
 def warm_up(setting: Setting) -> dict[str, Any]:

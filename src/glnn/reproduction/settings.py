@@ -110,6 +110,14 @@ class Setting:
     """The longest time scale of a GLNN at its start, in symbols, from 2 on by equal factors; 0 is the paper's 2, 3, 4 …
 
     The paper leaves them to what is known of the data."""
+    after_nine: bool = True
+    """Insertions: whether a sub-sub-block may follow the digit 9, as the paper's text says and its figures do not."""
+    first_rate: str = ""
+    """Where the transitions' rate begins: empty for 1/N, "mean" for 1/(NT), that of a mean over the T symbols."""
+    start: str = ""
+    """How the network begins, a name of `starts.py`; empty for the model's own way."""
+    recipe: str = ""
+    """Empty for the paper's training, "best" for what is known today."""
 
     @property
     def row(self) -> tuple[str, str, str]:
@@ -137,7 +145,7 @@ class Setting:
 
 _FIELDS = tuple(field.name for field in fields(Setting))
 # Older lines lack these.
-_LATER = ("size", "apart", "coherence", "longest")
+_LATER = ("size", "apart", "coherence", "longest", "after_nine", "first_rate", "start", "recipe")
 
 
 def from_json(value: dict[str, Any]) -> Setting:
