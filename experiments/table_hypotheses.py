@@ -30,14 +30,18 @@ def main() -> None:
     given: dict[str, Any] = {"seed": 0}
     for text in options.fields:
         name, value = text.split("=", 1)
-        given[name] = value == "True" if kinds[name] is bool else int(value) if name in whole or kinds[name] is int else value
+        given[name] = (
+            value == "True" if kinds[name] is bool else int(value) if name in whole or kinds[name] is int else value
+        )
     setting = Setting(**given)
     if setting in settings_of(read_lines(options.out)):
         return
     line = {"hypothesis": options.hypothesis, **run_setting(setting)}
     with appending(options.out) as file:
         file.append(line)
-    print(options.hypothesis, "|", setting, "|", line.get("regret"), line.get("steps"), line.get("best_step"), flush=True)
+    print(
+        options.hypothesis, "|", setting, "|", line.get("regret"), line.get("steps"), line.get("best_step"), flush=True
+    )
 
 
 if __name__ == "__main__":

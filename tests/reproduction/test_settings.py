@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,9 @@ from glnn.reproduction.running import seeds_of
 from glnn.reproduction.settings import (
     ROWS,
     SOURCES,
+    Setting,
     alphabet_size,
+    as_read,
     budget,
     degrees,
     from_json,
@@ -41,8 +44,7 @@ def test_every_row_spans_the_sizes_and_both_connectivities(row, source) -> None:
     semi = symbols if row.model in ("rnn", "lstm") else math.ceil(math.sqrt(2 * symbols))
     for units in sizes:
         assert {s.degree for s in runs if s.units == units} == {min(3, units), min(semi, units)}
-    gated = row.kind == "invariant" and row.model in ("gnn", "glnn")
-    assert {setting.seed for setting in runs} == ({0, 1} if gated else {0})
+    assert {setting.seed for setting in runs} == {0, 1}
 
 
 def test_budgets_are_the_papers_minutes_times_the_scale() -> None:
@@ -79,8 +81,26 @@ def test_a_setting_survives_json_also_from_before_sizes() -> None:
     setting = xor_settings(100, 1, 50)[0]
     assert from_json(to_json(setting)) == setting
     older = to_json(COMMITTED[0])
-    del older["size"], older["apart"], older["coherence"], older["longest"]
     assert from_json(older) == COMMITTED[0]
+    for name in ("size", "apart", "coherence", "longest", "after_nine", "first_rate", "start", "recipe"):
+        del older[name]
+    # What is not said is as it was then: insertions after 9, and a first rate of 1/N.
+    assert from_json(older) == replace(COMMITTED[0], after_nine=True, first_rate="")
+
+
+def test_the_readings_of_the_table_are_the_same_for_all_rows() -> None:
+    assert {setting.after_nine for setting in COMMITTED if setting.source == "insertions"} == {False}
+    networks = [setting for setting in COMMITTED if setting.metric]
+    assert {setting.first_rate for setting in networks if setting.metric in ("fb", "rms", "plain")} == {"mean"}
+    assert {setting.first_rate for setting in networks if setting.metric not in ("fb", "rms", "plain")} == {""}
+    assert {setting.form for setting in COMMITTED} == {""}
+    before = Setting("insertions", "rnn", "dh", "fb", 16, 3, 0, "54s")
+    assert before.form == "first rate 1/N, insertions after 9" and as_read(before).form == ""
+
+
+def test_baselines_of_fresh_sequences_have_as_many_draws_as_a_network_has_sizes() -> None:
+    draws = [setting for setting in COMMITTED if setting.source == "anbn" and setting.model == "bzip2"]
+    assert len(draws) == 9 and len({seeds_of(setting) for setting in draws}) == 9
 
 
 def test_fixed_sequences_and_fresh_ones() -> None:

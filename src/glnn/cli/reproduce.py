@@ -17,13 +17,21 @@ if TYPE_CHECKING:
 
 WHAT = ("table", "figures", "xor")
 INTERRUPTED = 130
+# What each takes, by the names of the parameters below.
+_RUNNING = ("scale", "out", "workers", "cluster", "steps", "seeds", "only", "limit", "no_run", "page", "json", "quiet")
+_TAKEN = {
+    "table": (*_RUNNING, "sizes"),
+    "xor": (*_RUNNING, "lines", "apart", "coherence", "longest"),
+    "figures": ("scale", "out", "figures", "json", "quiet"),
+}
 
 
 def reproduce(
+    context: typer.Context,
     what: Annotated[str, typer.Argument(metavar="WHAT", help="table, figures or xor.")],
     scale: Annotated[
         float | None,
-        typer.Option(help="Times the paper's 30, 10 and 10 minutes a run (0.03 if left out), or its 2,000 passes (1)."),
+        typer.Option(help="Times the paper's 30, 10 and 10 minutes a run (0.06 if left out), or its 2,000 passes (1)."),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are, and go.")] = Path("reproduction"),
     workers: Annotated[int, typer.Option(min=1, help="Processes on this machine, one thread each.")] = 1,
@@ -33,7 +41,9 @@ def reproduce(
     steps: Annotated[int | None, typer.Option(min=1, help="Steps of a run in place of CPU seconds.")] = None,
     sizes: Annotated[str | None, typer.Option(metavar="N,N", help="Only networks of these sizes.")] = None,
     lines: Annotated[int | None, typer.Option(min=1, help="Distant XOR: lines in a sequence (10,000).")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Distant XOR: runs of each metric (8).")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each size (2); distant XOR: of each metric (8).")
+    ] = None,
     apart: Annotated[
         bool, typer.Option("--apart", help="Distant XOR: also with each line a sequence of its own.")
     ] = False,
@@ -81,6 +91,7 @@ def reproduce(
 
     if what not in WHAT:
         raise InputError(f"nothing to reproduce is called {what!r}; there are {', '.join(WHAT)}")
+    _refuse_what_is_not_taken(context, what)
     if scale is not None and not 0 < scale < float("inf"):
         raise InputError(f"--scale is {scale:g}: it must be positive, for example 0.03")
     if cluster is not None and workers != 1:
@@ -113,6 +124,27 @@ def reproduce(
         raise typer.Exit(1)
 
 
+def _refuse_what_is_not_taken(context: typer.Context, what: str) -> None:
+    """An option of another command is told, not passed over."""
+    from glnn.sequences import InputError
+
+    # The group is click's or typer's own copy of it: only the names of its members are the same.
+    given = [
+        name
+        for name in context.params
+        if name != "what" and getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    ]
+    for name in given:
+        if name not in _TAKEN[what]:
+            taking = " and ".join(other for other in WHAT if name in _TAKEN[other])
+            known = ", ".join(_flag(taken) for taken in _TAKEN[what])
+            raise InputError(f"{_flag(name)} was given with {what}; it is an option of {taking} ({what} takes {known})")
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def _wanted(
     what: str,
     scale: float | None,
@@ -124,17 +156,11 @@ def _wanted(
     coherence: int,
     longest: int,
 ) -> list[Setting]:
-    from glnn.reproduction.settings import XOR_PASSES, XOR_SEEDS, table_settings, xor_settings
+    from glnn.reproduction.settings import SCALE, SEEDS, XOR_PASSES, XOR_SEEDS, table_settings, xor_settings
     from glnn.sequences import InputError
 
     if what == "table":
-        if lines is not None or seeds is not None or apart or coherence or longest:
-            raise InputError(
-                "--lines, --seeds, --apart, --coherence and --longest are options of xor; sizes of networks are --sizes"
-            )
-        return table_settings(0.03 if scale is None else scale, steps, sizes)
-    if sizes is not None:
-        raise InputError("--sizes was given with xor, whose networks have ten units as in the paper")
+        return table_settings(SCALE if scale is None else scale, steps, sizes, seeds or SEEDS)
     if longest == 1:
         raise InputError("--longest is 1: time scales begin at 2 symbols, so it must be 2 or more, such as 30")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))

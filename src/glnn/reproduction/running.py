@@ -26,12 +26,15 @@ from glnn.sequences import Encoded
 from glnn.sources import Sample, Source, get
 
 if TYPE_CHECKING:
-    from glnn.training.records import Progress
+    from glnn.training.records import Progress, StepInfo
+    from glnn.training.trainer import Trainer
 
 FIXED = ("insertions", "music")
 POINTS = 60
 # A score of the validation data costs about a third of a step.
 VALIDATE_EVERY = 3
+# A run ends at this step at the earliest, when it has made so many times the steps that its best score took.
+TURNED_FROM, TURNED = 120, 2.5
 _WARM_UP_SYMBOLS = 400
 
 
@@ -96,7 +99,7 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
     from glnn.training.validation import Validation
 
     trainer = new_trainer(setting, sequences)
-    progress = trainer.run(setting.budget)
+    progress = trainer.run(setting.budget, (has_turned,))
     third = Validation(trainer.model, sequences.encoded(sequences.third)).score(progress.best)
     history = progress.history
     scored = [info for info in history if info.validation is not None]
@@ -110,7 +113,7 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
         "best_step": progress.best_step,
         "best_seconds": round(history[progress.best_step - 1].seconds, 3) if progress.best_step else None,
         "cpu_seconds": round(progress.seconds, 3),
-        "stopped": progress.reason,
+        "stopped": "turned" if progress.reason == "callback" else progress.reason,
         "validate_every": VALIDATE_EVERY,
         "true_bits": {
             "train": round(sequences.train.bits, 2),
@@ -128,6 +131,14 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
             "valid_bits": [bits(info.validation) for info in points],
         },
     }
+
+
+def has_turned(info: StepInfo, trainer: Trainer) -> bool:
+    """Whether validation has got no better for so long that its best is taken to be over.
+
+    Overfitting ends most runs of gated networks long before their time: what is left is better spent on another run.
+    """
+    return info.step >= TURNED_FROM and info.step > TURNED * trainer.progress.best_step
 
 
 def step_records(progress: Progress) -> dict[str, Any]:

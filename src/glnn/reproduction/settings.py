@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -34,8 +34,10 @@ BETWEEN = {
 }
 # As many sizes as every row has before any has more.
 MOST_SIZES = 6
-ALL_SIZES_FROM, FEW_SIZES_BELOW = 0.3, 0.03
+ALL_SIZES_FROM, FEW_SIZES_BELOW = 0.06, 0.03
 SEEDS = 2
+# By our estimate the least at which passes are as many as the paper's.
+SCALE = 0.06
 XOR_SEEDS = 8
 XOR_PASSES = 2000
 XOR_UNITS = 10
@@ -86,6 +88,8 @@ _OTHERS = (
     ("lstm", "fb"),
     ("lstm", "plain"),
 )
+_WITHOUT_METRIC = ("fb", "rms", "plain")
+_STARTS: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,10 @@ class Setting:
             "lines apart" if self.apart else "",
             f"steps shortened every {self.coherence}" if self.coherence else "",
             f"time scales to {self.longest}" if self.longest else "",
+            f"begun {self.start}" if self.start != _STARTS.get(self.model, "") else "",
+            "first rate 1/N" if self.metric in _WITHOUT_METRIC and not self.first_rate else "",
+            "insertions after 9" if self.source == "insertions" and self.after_nine else "",
+            f"recipe {self.recipe}" if self.recipe else "",
         )
         return ", ".join(filter(None, parts))
 
@@ -191,12 +199,29 @@ def budget(source: str, scale: float) -> str:
     return f"{60.0 * PAPER_MINUTES[source] * scale:g}s"
 
 
-def table_settings(scale: float, steps: int | None = None, sizes: Iterable[int] | None = None) -> list[Setting]:
-    """The whole sweep in its order; `steps` stand in for CPU seconds, `sizes` for the sizes."""
-    return list(dict.fromkeys(_table(scale, steps, None if sizes is None else tuple(sizes))))
+def as_read(setting: Setting) -> Setting:
+    """The setting under the readings of the table, the same for all of its rows (see `experiments/reproduction.md`).
+
+    Insertions have no sub-sub-block after 9, and methods without a metric begin at the rate of a mean.
+    """
+    plain = setting.metric in _WITHOUT_METRIC
+    return replace(
+        setting,
+        after_nine=setting.source != "insertions",
+        first_rate="mean" if plain else "",
+        start=_STARTS.get(setting.model, ""),
+    )
 
 
-def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> Iterator[Setting]:
+def table_settings(
+    scale: float, steps: int | None = None, sizes: Iterable[int] | None = None, seeds: int = SEEDS
+) -> list[Setting]:
+    """The whole sweep in its order; `steps` stand in for CPU seconds, `sizes` for the sizes, `seeds` for two."""
+    chosen = None if sizes is None else tuple(sizes)
+    return list(dict.fromkeys(as_read(setting) for setting in _table(scale, steps, chosen, seeds)))
+
+
+def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None, seeds: int) -> Iterator[Setting]:
     def sizes_of(source: str) -> tuple[int, ...]:
         return sizes_at(source, scale) if sizes is None else sizes
 
@@ -222,16 +247,21 @@ def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None) -> It
     def hidden_markov_models() -> Iterator[Setting]:
         for source in SOURCES:
             allowed = budget(source, scale) if steps is None else f"{steps} steps"
-            for units in sizes_of(source):
-                yield Setting(source, "hmm", "", "", units, min(alphabet_size(source), units), 0, allowed)
+            for seed in range(seeds):
+                for units in sizes_of(source):
+                    yield Setting(source, "hmm", "", "", units, min(alphabet_size(source), units), seed, allowed)
 
-    yield from (Setting(source, model, "", "", 0, 0, 0, "") for source in SOURCES for model in ("bzip2", "ctw"))
+    for source in SOURCES:
+        # Where every run has sequences of its own, these have as many draws as a network has sizes.
+        draws = 1 if source in ("insertions", "music") else len(SIZES[source]) + len(BETWEEN[source])
+        yield from (
+            Setting(source, model, "", "", 0, 0, seed, "") for model in ("bzip2", "ctw") for seed in range(draws)
+        )
     yield from runs((*_GATED, *_OTHERS), 0, len(FIRST_SIZES), every_degree=False)
     yield from hidden_markov_models()
     for most in (MOST_SIZES, None):
-        for seed in range(SEEDS):
-            yield from runs(_GATED, seed, most, every_degree=True)
-        yield from runs(_OTHERS, 0, most, every_degree=True)
+        for seed in range(seeds):
+            yield from runs((*_GATED, *_OTHERS), seed, most, every_degree=True)
 
 
 def xor_settings(
