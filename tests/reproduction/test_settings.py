@@ -82,7 +82,18 @@ def test_a_setting_survives_json_also_from_before_sizes() -> None:
     assert from_json(to_json(setting)) == setting
     older = to_json(COMMITTED[0])
     assert from_json(older) == COMMITTED[0]
-    for name in ("size", "apart", "coherence", "longest", "after_nine", "first_rate", "start", "recipe"):
+    for name in (
+        "size",
+        "apart",
+        "coherence",
+        "longest",
+        "after_nine",
+        "first_rate",
+        "start",
+        "fold",
+        "length",
+        "recipe",
+    ):
         del older[name]
     # What is not said is as it was then: insertions after 9, and a first rate of 1/N.
     assert from_json(older) == replace(COMMITTED[0], after_nine=True, first_rate="")

@@ -67,7 +67,8 @@ def seeds_of(setting: Setting) -> tuple[int, int, int]:
 
 def source_of(setting: Setting) -> Source:
     """The source of a run, read as its setting says."""
-    return get(setting.source) if setting.after_nine else get(setting.source, after_last_digit=False)
+    constants: dict[str, Any] = {} if setting.after_nine else {"after_last_digit": False}
+    return get(setting.source, **constants, **({"length": setting.length} if setting.length else {}))
 
 
 def sequences_of(setting: Setting) -> Sequences:

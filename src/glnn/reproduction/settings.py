@@ -120,6 +120,10 @@ class Setting:
     """Where the transitions' rate begins: empty for 1/N, "mean" for 1/(NT), that of a mean over the T symbols."""
     start: str = ""
     """How the network begins, a name of `starts.py`; empty for the model's own way."""
+    fold: int = 0
+    """Steps between looks for units that have become constants, to fold them and begin them anew; 0 for none."""
+    length: int = 0
+    """Distant XOR: the T of its lines; 0 is the paper's 100."""
     recipe: str = ""
     """Empty for the paper's training, "best" for what is known today."""
 
@@ -138,6 +142,8 @@ class Setting:
             f"begun {self.start}" if self.start != _STARTS.get(self.model, "") else "",
             "first rate 1/N" if self.metric in _WITHOUT_METRIC and not self.first_rate else "",
             "insertions after 9" if self.source == "insertions" and self.after_nine else "",
+            f"constants folded every {self.fold}" if self.fold else "",
+            f"T = {self.length}" if self.length else "",
             f"recipe {self.recipe}" if self.recipe else "",
         )
         return ", ".join(filter(None, parts))
@@ -153,7 +159,7 @@ class Setting:
 
 _FIELDS = tuple(field.name for field in fields(Setting))
 # Older lines lack these.
-_LATER = ("size", "apart", "coherence", "longest", "after_nine", "first_rate", "start", "recipe")
+_LATER = ("size", "apart", "coherence", "longest", "after_nine", "first_rate", "start", "fold", "length", "recipe")
 
 
 def from_json(value: dict[str, Any]) -> Setting:

@@ -19,6 +19,7 @@ from glnn.reproduction.settings import Setting
 from glnn.sequences import Encoded
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
+from glnn.training.folding import FoldConstants
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.records import StepInfo
 from glnn.training.trainer import Trainer
@@ -120,12 +121,14 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
         success = success_passes(record.points)
         return success is not None and info.passes >= success + PASSES_AFTER_SUCCESS
 
-    progress = trainer.run(setting.budget, (watch,))
+    fold = FoldConstants(setting.fold)
+    progress = trainer.run(setting.budget, (fold, watch) if setting.fold else (watch,))
     if record.points[-1].passes < progress.passes:
         record.measure(progress.params, progress.passes)
     return {
         "steps": progress.step,
         "passes": progress.passes,
+        **({"folds": fold.folds} if setting.fold else {}),
         **step_records(progress),
         "cpu_seconds": round(progress.seconds - measuring, 1),
         "stopped": "success" if progress.reason == "callback" else progress.reason,

@@ -76,6 +76,16 @@ class Trainer:
         """The whole training data."""
         return self._whole
 
+    @property
+    def engine(self) -> Engine:
+        """The passes over the data of the current step."""
+        return self._engine
+
+    def go_on_from(self, params: Params, transition_rate: float) -> None:
+        """Let the next step start from other parameters, with this rate of the transitions."""
+        self.progress.params, self.progress.transition_rate = params, transition_rate
+        self._forget_passes()
+
     def run(self, budget: Budget | str | float, callbacks: tuple[Callback, ...] = ()) -> Progress:
         """Train until the budget is spent, patience ends, nothing moves, a callback says so, or Ctrl-C."""
         budget = parse_budget(budget)
