@@ -158,13 +158,13 @@ class Setting:
 
 
 _FIELDS = tuple(field.name for field in fields(Setting))
-# Older lines lack these.
-_LATER = ("size", "apart", "coherence", "longest", "after_nine", "first_rate", "start", "fold", "length", "recipe")
+# Older lines lack these, and mean their defaults.
+LATER = ("size", "apart", "coherence", "longest", "after_nine", "first_rate", "start", "fold", "length", "recipe")
 
 
 def from_json(value: dict[str, Any]) -> Setting:
     """The setting of a line of results."""
-    return Setting(**{name: value[name] for name in _FIELDS if name not in _LATER or name in value})
+    return Setting(**{name: value[name] for name in _FIELDS if name not in LATER or name in value})
 
 
 def to_json(setting: Setting) -> dict[str, Any]:
