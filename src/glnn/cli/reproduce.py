@@ -104,9 +104,12 @@ def reproduce(
             for path in paths:
                 typer.echo(str(path))
         return
-    possible = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence, longest)
-    wanted = _with(only or [], possible)[:limit]
     path = out / f"{what}.jsonl"
+    if what == "table" and no_run and scale is None and steps is None:
+        possible = _all_of_the_table(path)
+    else:
+        possible = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence, longest)
+    wanted = _with(only or [], possible)[:limit]
     interrupted = False
     failed: list[tuple[Setting, str]] = []
     if not no_run:
@@ -165,6 +168,21 @@ def _wanted(
         raise InputError("--longest is 1: time scales begin at 2 symbols, so it must be 2 or more, such as 30")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
     return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart, coherence, longest)
+
+
+def _all_of_the_table(path: Path) -> list[Setting]:
+    """The settings of all lines under the table's readings, whatever their budgets and seeds."""
+    from glnn.reproduction.results import read_lines
+    from glnn.reproduction.settings import as_read, from_json
+    from glnn.sequences import InputError
+
+    if not path.exists():
+        raise InputError(f"{path} is not there: run without --no-run first, or give another folder with --out")
+    settings = [from_json(line["setting"]) for line in read_lines(path)]
+    found = [setting for setting in settings if setting == as_read(setting)]
+    if not found:
+        raise InputError(f"{path} has no run under the table's readings: run without --no-run first")
+    return found
 
 
 def _with(texts: list[str], settings: list[Setting]) -> list[Setting]:
@@ -234,14 +252,20 @@ def _show(what: str, wanted: Sequence[Setting], path: Path, page: Path | None, q
     """Print the table, put it into a page; return the document it shows."""
     from glnn.cli.printing import console, data_table
     from glnn.reproduction import tables
+    from glnn.reproduction.reached import told_reached
     from glnn.reproduction.results import read_lines
 
     lines = read_lines(path)
     if what == "table":
         document = tables.table_document(lines, wanted)
         columns, rows = tables.plain_rows(document)
-        pairs = tables.told_pairs(document)
-        text = f"{tables.markdown(document)}\n\n{pairs}\n\nWhere each best was found:\n\n{tables.details(document)}"
+        parts = [
+            tables.markdown(document),
+            told_reached(document),
+            tables.told_pairs(document),
+            f"Where each best was found:\n\n{tables.details(document)}",
+        ]
+        text = "\n\n".join(filter(None, parts))
     else:
         document = tables.xor_document(lines, wanted)
         columns, rows = tables.xor_rows(document)

@@ -160,8 +160,10 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     """A trainer at its start, its kernels compiled; `validated` says whether it scores the validation sequence."""
     from glnn.models import MODELS
     from glnn.network import random_graph
+    from glnn.reproduction.first_step import NoSaturatingFirstStep
     from glnn.reproduction.starts import started
     from glnn.training.compiling import compiling
+    from glnn.training.parallel import single_threaded_blas
     from glnn.training.records import Progress
     from glnn.training.settings import Settings
     from glnn.training.trainer import Trainer
@@ -185,7 +187,11 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     rate = 1.0 / setting.units
     slow = rate / train.codes.size if setting.first_rate == "mean" else rate
     progress = Progress(params, rate, slow, best=params)
-    return Trainer(model, train, params, options, validation, setting.seed, progress)
+    trainer = Trainer(model, train, params, options, validation, setting.seed, progress)
+    if setting.first_rate == "unsaturated":
+        with single_threaded_blas():
+            trainer.accept = NoSaturatingFirstStep(trainer)
+    return trainer
 
 
 def warm_up(setting: Setting) -> dict[str, Any]:

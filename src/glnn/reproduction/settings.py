@@ -117,7 +117,8 @@ class Setting:
     after_nine: bool = True
     """Insertions: whether a sub-sub-block may follow the digit 9, as the paper's text says and its figures do not."""
     first_rate: str = ""
-    """Where the transitions' rate begins: empty for 1/N, "mean" for 1/(NT), that of a mean over the T symbols."""
+    """Where the transitions' rate begins: empty for 1/N, "unsaturated" for 1/N halved until the first step saturates
+    no units, "mean" for 1/(NT), the rate of a mean over the T symbols."""
     start: str = ""
     """How the network begins, a name of `starts.py`; empty for the model's own way."""
     fold: int = 0

@@ -33,6 +33,9 @@ class Cell:
     passes: int | None
     units: int
     degree: int
+    budget: str
+    steps: int | None
+    best_step: int | None
 
 
 def cell(lines: Iterable[Line], row: Row, source: str) -> Cell | None:
@@ -57,6 +60,9 @@ def cell(lines: Iterable[Line], row: Row, source: str) -> Cell | None:
         passes=best.get("passes"),
         units=best_setting.units,
         degree=best_setting.degree,
+        budget=best_setting.budget,
+        steps=best.get("steps"),
+        best_step=best.get("best_step"),
     )
 
 

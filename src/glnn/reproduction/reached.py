@@ -1,0 +1,47 @@
+"""Which cells of the table are at or under the paper's, and for each other one what its best run shows.
+
+A best score at the very end says that time was short; one long before it, that the network had begun to learn its
+training sequence by heart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glnn.reproduction.settings import SOURCES
+from glnn.reproduction.tables import TITLES, number
+
+# From this part of its steps on, a run whose best score comes so late was still getting better.
+STILL = 0.95
+
+
+def reached(document: dict[str, Any]) -> tuple[int, int]:
+    """How many cells are at or under the paper's, and how many there are."""
+    cells = [row[source] for row in document["rows"] for source in SOURCES]
+    return sum("best" in found and found["best"] <= found["paper"] for found in cells), len(cells)
+
+
+def told_reached(document: dict[str, Any]) -> str:
+    """The count, and a line for each cell that is not reached."""
+    count, cells = reached(document)
+    lines = [f"**{count} of {cells} cells are at or under the paper's.** The others:", ""]
+    for row in document["rows"]:
+        for source in SOURCES:
+            found = row[source]
+            if "best" not in found or found["best"] > found["paper"]:
+                lines.append(f"- {row['row']} on {TITLES[source]}: {_reason(found)}")
+    return "\n".join(lines)
+
+
+def _reason(found: dict[str, Any]) -> str:
+    if "best" not in found:
+        return f"not run under these readings (paper: {number(found['paper'])})."
+    told = f"{number(found['best'])} against {number(found['paper'])}"
+    size = f" with {found['units']} units, d = {found['degree']} and {found['budget']}" if found["units"] else ""
+    runs = f"best of {found['runs']} run{'s' if found['runs'] > 1 else ''}"
+    if not found["steps"]:
+        return f"{told}, {runs}."
+    place = f"step {found['best_step']:,} of {found['steps']:,}"
+    if found["best_step"] >= STILL * found["steps"]:
+        return f"{told}{size}, {runs}; it was still getting better when its time ended ({place})."
+    return f"{told}{size}, {runs}; validation turned at {place}, while training went on getting better."

@@ -1,0 +1,35 @@
+"""Cells that are reached are counted, and the others say what their best run shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from glnn.reproduction.reached import reached, told_reached
+from glnn.reproduction.tables import table_document
+from tests.reproduction.test_tables import WANTED, line
+
+pytestmark = pytest.mark.small
+LINES = [
+    line("insertions", 16, 0, 600.0, steps=100, best_step=40),
+    line("music", 16, 0, 1200.0, steps=100, best_step=40),
+]
+
+
+def test_what_is_at_or_under_the_papers_is_counted() -> None:
+    document = table_document(LINES, WANTED)
+    assert reached(document) == (1, 45)
+    text = told_reached(document)
+    assert text.startswith("**1 of 45 cells are at or under the paper's.**")
+    assert text.count("\n- ") == 44 and "GLNN QDH+RBPM on insertions" not in text
+    assert "- GLNN QDH+RBPM on aⁿbⁿ: not run under these readings (paper: 30.0)." in text
+
+
+@pytest.mark.parametrize(
+    ("best_step", "told"),
+    [(40, "validation turned at step 40 of 100"), (97, "still getting better when its time ended (step 97 of 100)")],
+)
+def test_a_cell_that_is_not_reached_says_when_its_best_came(best_step: int, told: str) -> None:
+    lines = [LINES[0], {**LINES[1], "best_step": best_step}]
+    text = told_reached(table_document(lines, WANTED))
+    found = next(part for part in text.splitlines() if part.startswith("- GLNN QDH+RBPM on music"))
+    assert "1,200 against 1,056 with 16 units, d = 3 and 54s, best of 1 run" in found and told in found
