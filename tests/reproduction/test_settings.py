@@ -102,7 +102,7 @@ def test_a_setting_survives_json_also_from_before_sizes() -> None:
 def test_the_readings_of_the_table_are_the_same_for_all_rows() -> None:
     assert {setting.after_nine for setting in COMMITTED if setting.source == "insertions"} == {False}
     networks = [setting for setting in COMMITTED if setting.metric]
-    assert {setting.first_rate for setting in networks if setting.metric in ("fb", "rms", "plain")} == {"mean"}
+    assert {setting.first_rate for setting in networks if setting.metric in ("fb", "rms", "plain")} == {"unsaturated"}
     assert {setting.first_rate for setting in networks if setting.metric not in ("fb", "rms", "plain")} == {""}
     assert {setting.form for setting in COMMITTED} == {""}
     before = Setting("insertions", "rnn", "dh", "fb", 16, 3, 0, "54s")

@@ -209,13 +209,13 @@ def budget(source: str, scale: float) -> str:
 def as_read(setting: Setting) -> Setting:
     """The setting under the readings of the table, the same for all of its rows (see `experiments/reproduction.md`).
 
-    Insertions have no sub-sub-block after 9, and methods without a metric begin at the rate of a mean.
+    Insertions have no sub-sub-block after 9, and methods without a metric begin with a step that does not saturate.
     """
     plain = setting.metric in _WITHOUT_METRIC
     return replace(
         setting,
         after_nine=setting.source != "insertions",
-        first_rate="mean" if plain else "",
+        first_rate="unsaturated" if plain else "",
         start=_STARTS.get(setting.model, ""),
     )
 
