@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from glnn.training.engine import Forward
-from glnn.training.learning_rate import Outcome, climb
+from glnn.training.proposals import Outcome, climb
 from glnn.training.trainer import Trainer
 
 SATURATED = 0.99

@@ -84,7 +84,7 @@ class Trainer:
     def go_on_from(self, params: Params, transition_rate: float) -> None:
         """Let the next step start from other parameters, with this rate of the transitions."""
         self.progress.params, self.progress.transition_rate = params, transition_rate
-        self._forget_passes()
+        self.forget_passes()
 
     def run(self, budget: Budget | str | float, callbacks: tuple[Callback, ...] = ()) -> Progress:
         """Train until the budget is spent, patience ends, nothing moves, a callback says so, or Ctrl-C."""

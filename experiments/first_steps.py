@@ -1,0 +1,51 @@
+"""Runs from before saturating first steps were refused, taken over where their first step would not be.
+
+    python experiments/first_steps.py [--out DIR]
+
+For every run of the table that began at 1/N without a metric and came out at or under the paper's figure, the first
+step is made again under both readings. Where it is the same, so is the whole run: its line is written again under the
+table's reading, with a note. Insertions are left out, since those runs had other sequences.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from glnn.reproduction.results import appending, read_lines, settings_of
+from glnn.reproduction.running import new_trainer, sequences_of
+from glnn.reproduction.settings import ROWS, SOURCES, Setting, as_read, from_json, to_json
+
+RESULTS = Path(__file__).parent / "results" / "reproduction"
+NOTE = "run with a first rate of 1/N; its first step is the same under the table's reading"
+
+
+def first_step(setting: Setting) -> tuple[float, float]:
+    info = new_trainer(setting, sequences_of(setting), validated=False).step()
+    return info.transition_rate, info.log_likelihood
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    path = parser.parse_args().out / "table.jsonl"
+    lines = read_lines(path)
+    there = settings_of(lines)
+    paper = {(row.key, source): row.paper[place] for row in ROWS for place, source in enumerate(SOURCES)}
+    with appending(path) as file:
+        for line in lines:
+            setting = from_json(line["setting"])
+            read = as_read(setting)
+            if setting.source == "insertions" or setting.first_rate == read.first_rate or read in there:
+                continue
+            if line["regret"] is None or line["regret"] > paper[setting.row, setting.source]:
+                continue
+            same = first_step(setting) == first_step(replace(setting, first_rate=read.first_rate))
+            print(setting, "the same" if same else "another first step", sep=": ")
+            if same:
+                file.append({**line, "setting": to_json(read), "note": NOTE})
+
+
+if __name__ == "__main__":
+    main()
