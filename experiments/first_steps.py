@@ -15,7 +15,7 @@ from pathlib import Path
 
 from glnn.reproduction.results import appending, read_lines, settings_of
 from glnn.reproduction.running import new_trainer, sequences_of
-from glnn.reproduction.settings import ROWS, SOURCES, Setting, as_read, from_json, to_json
+from glnn.reproduction.settings import ROWS, SOURCES, Setting, from_json, readings, to_json
 
 RESULTS = Path(__file__).parent / "results" / "reproduction"
 NOTE = "run with a first rate of 1/N; its first step is the same under the table's reading"
@@ -36,8 +36,8 @@ def main() -> None:
     with appending(path) as file:
         for line in lines:
             setting = from_json(line["setting"])
-            read = as_read(setting)
-            if setting.source == "insertions" or setting.first_rate == read.first_rate or read in there:
+            read = readings(setting)[0]
+            if setting.source == "insertions" or setting in readings(setting) or read in there:
                 continue
             if line["regret"] is None or line["regret"] > paper[setting.row, setting.source]:
                 continue

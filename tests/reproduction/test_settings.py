@@ -13,10 +13,10 @@ from glnn.reproduction.settings import (
     SOURCES,
     Setting,
     alphabet_size,
-    as_read,
     budget,
     degrees,
     from_json,
+    readings,
     sizes_at,
     table_settings,
     to_json,
@@ -102,11 +102,14 @@ def test_a_setting_survives_json_also_from_before_sizes() -> None:
 def test_the_readings_of_the_table_are_the_same_for_all_rows() -> None:
     assert {setting.after_nine for setting in COMMITTED if setting.source == "insertions"} == {False}
     networks = [setting for setting in COMMITTED if setting.metric]
-    assert {setting.first_rate for setting in networks if setting.metric in ("fb", "rms", "plain")} == {"unsaturated"}
-    assert {setting.first_rate for setting in networks if setting.metric not in ("fb", "rms", "plain")} == {""}
-    assert {setting.form for setting in COMMITTED} == {""}
+    without = ("fb", "rms", "plain")
+    assert {s.first_rate for s in networks if s.metric not in without} == {""}
+    for rate in ("unsaturated", "mean"):
+        assert {s.row for s in networks if s.first_rate == rate} == {s.row for s in networks if s.metric in without}
     before = Setting("insertions", "rnn", "dh", "fb", 16, 3, 0, "54s")
-    assert before.form == "first rate 1/N, insertions after 9" and as_read(before).form == ""
+    assert before.form == "first rate 1/N, insertions after 9" and before not in readings(before)
+    assert [read.form for read in readings(before)] == ["first rate 1/N unsaturated", "first rate 1/(NT)"]
+    assert all(setting in readings(setting) for setting in COMMITTED)
 
 
 def test_baselines_of_fresh_sequences_have_as_many_draws_as_a_network_has_sizes() -> None:

@@ -173,13 +173,13 @@ def _wanted(
 def _all_of_the_table(path: Path) -> list[Setting]:
     """The settings of all lines under the table's readings, whatever their budgets and seeds."""
     from glnn.reproduction.results import read_lines
-    from glnn.reproduction.settings import as_read, from_json
+    from glnn.reproduction.settings import from_json, readings
     from glnn.sequences import InputError
 
     if not path.exists():
         raise InputError(f"{path} is not there: run without --no-run first, or give another folder with --out")
     settings = [from_json(line["setting"]) for line in read_lines(path)]
-    found = [setting for setting in settings if setting == as_read(setting)]
+    found = [setting for setting in settings if setting in readings(setting)]
     if not found:
         raise InputError(f"{path} has no run under the table's readings: run without --no-run first")
     return found

@@ -21,7 +21,7 @@ import numpy as np
 
 import glnn
 from glnn.progress import Display
-from glnn.reproduction.settings import BASELINES, Setting, to_json
+from glnn.reproduction.settings import BASELINES, FIXED, Setting, to_json
 from glnn.sequences import Encoded
 from glnn.sources import Sample, Source, get
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from glnn.training.records import Progress, StepInfo
     from glnn.training.trainer import Trainer
 
-FIXED = ("insertions", "music")
 POINTS = 60
 # A score of the validation data costs about a third of a step.
 VALIDATE_EVERY = 3
