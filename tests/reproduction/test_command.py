@@ -53,6 +53,9 @@ def test_a_sweep_its_table_and_its_figures(glnn, tmp_path: Path) -> None:
     code, out, _ = glnn(*TINY, "--limit", 9, "--out", "r")
     assert code == 0 and "9 of 9 runs are there" in out and "GLNN QDH+RBPM" in out
     assert (tmp_path / "r" / "table.jsonl").read_text().splitlines() == lines
+    # By the text these runs of insertions had other sequences.
+    code, out, _ = glnn("table", "--no-run", "--reading", "text", "--out", "r", "--json")
+    assert code == 0 and json.loads(out)["wanted"] == 9 - sum('"insertions"' in text for text in lines)
     code, _, _ = glnn("figures", "--out", "r", "--figures", "f")
     assert code == 0 and (tmp_path / "f" / "anbn.png").exists()
 
@@ -64,6 +67,7 @@ def test_a_sweep_its_table_and_its_figures(glnn, tmp_path: Path) -> None:
         (("table", "--scale", "0"), "glnn: --scale is 0: it must be positive, for example 0.03"),
         (("table", "--sizes", "x"), "glnn: --sizes is 'x': give whole numbers with commas between, such as 16,32"),
         (("table", "--lines", "5"), "--lines was given with table; it is an option of xor (table takes --scale"),
+        (("table", "--reading", "letter"), "--reading is 'letter': it must be one of figures, text"),
         (("table", "--apart"), "--apart was given with table; it is an option of xor"),
         (("table", "--figures", "f"), "--figures was given with table; it is an option of figures"),
         (("figures", "--longest", "30"), "--longest was given with figures; it is an option of xor"),

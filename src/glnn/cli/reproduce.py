@@ -20,7 +20,7 @@ INTERRUPTED = 130
 # What each takes, by the names of the parameters below.
 _RUNNING = ("scale", "out", "workers", "cluster", "steps", "seeds", "only", "limit", "no_run", "page", "json", "quiet")
 _TAKEN = {
-    "table": (*_RUNNING, "sizes"),
+    "table": (*_RUNNING, "sizes", "reading"),
     "xor": (*_RUNNING, "lines", "apart", "coherence", "longest"),
     "figures": ("scale", "out", "figures", "json", "quiet"),
 }
@@ -40,6 +40,12 @@ def reproduce(
     ] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="Steps of a run in place of CPU seconds.")] = None,
     sizes: Annotated[str | None, typer.Option(metavar="N,N", help="Only networks of these sizes.")] = None,
+    reading: Annotated[
+        str,
+        typer.Option(
+            metavar="WAY", help="How the paper is read where its figures and its text differ: figures, or text."
+        ),
+    ] = "figures",
     lines: Annotated[int | None, typer.Option(min=1, help="Distant XOR: lines in a sequence (10,000).")] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs of each size (2); distant XOR: of each metric (8).")
@@ -87,11 +93,14 @@ def reproduce(
       glnn reproduce figures --out results
     """
     from glnn.cli.printing import print_json
+    from glnn.reproduction.settings import READINGS
     from glnn.sequences import InputError
 
     if what not in WHAT:
         raise InputError(f"nothing to reproduce is called {what!r}; there are {', '.join(WHAT)}")
     _refuse_what_is_not_taken(context, what)
+    if reading not in READINGS:
+        raise InputError(f"--reading is {reading!r}: it must be one of {', '.join(READINGS)}")
     if scale is not None and not 0 < scale < float("inf"):
         raise InputError(f"--scale is {scale:g}: it must be positive, for example 0.03")
     if cluster is not None and workers != 1:
@@ -106,9 +115,9 @@ def reproduce(
         return
     path = out / f"{what}.jsonl"
     if what == "table" and no_run and scale is None and steps is None:
-        possible = _all_of_the_table(path)
+        possible = _all_of_the_table(path, reading)
     else:
-        possible = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence, longest)
+        possible = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence, longest, reading)
     wanted = _with(only or [], possible)[:limit]
     interrupted = False
     failed: list[tuple[Setting, str]] = []
@@ -116,7 +125,8 @@ def reproduce(
         interrupted, failed = _run(wanted, path, workers, cluster, quiet or json)
     elif not path.exists():
         raise InputError(f"{path} is not there: run without --no-run first, or give another folder with --out")
-    document = _show(what, wanted, path, page, json)
+    name = "table-text" if what == "table" and reading == "text" else what
+    document = _show(what, wanted, path, page, json, name)
     if json:
         print_json(
             {**document, "failed": [{"setting": str(setting), "problem": problem} for setting, problem in failed]}
@@ -158,20 +168,21 @@ def _wanted(
     apart: bool,
     coherence: int,
     longest: int,
+    reading: str,
 ) -> list[Setting]:
     from glnn.reproduction.settings import SCALE, SEEDS, XOR_PASSES, XOR_SEEDS, table_settings, xor_settings
     from glnn.sequences import InputError
 
     if what == "table":
-        return table_settings(SCALE if scale is None else scale, steps, sizes, seeds or SEEDS)
+        return table_settings(SCALE if scale is None else scale, steps, sizes, seeds or SEEDS, reading)
     if longest == 1:
         raise InputError("--longest is 1: time scales begin at 2 symbols, so it must be 2 or more, such as 30")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
     return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart, coherence, longest)
 
 
-def _all_of_the_table(path: Path) -> list[Setting]:
-    """The settings of all lines under the table's readings, whatever their budgets and seeds."""
+def _all_of_the_table(path: Path, reading: str) -> list[Setting]:
+    """The settings of all lines that read the paper this way, whatever their budgets and seeds."""
     from glnn.reproduction.results import read_lines
     from glnn.reproduction.settings import from_json, readings
     from glnn.sequences import InputError
@@ -179,9 +190,9 @@ def _all_of_the_table(path: Path) -> list[Setting]:
     if not path.exists():
         raise InputError(f"{path} is not there: run without --no-run first, or give another folder with --out")
     settings = [from_json(line["setting"]) for line in read_lines(path)]
-    found = [setting for setting in settings if setting in readings(setting)]
+    found = [setting for setting in settings if setting in readings(setting, reading)]
     if not found:
-        raise InputError(f"{path} has no run under the table's readings: run without --no-run first")
+        raise InputError(f"{path} has no run with --reading {reading}: run without --no-run first")
     return found
 
 
@@ -248,8 +259,10 @@ class _Told:
         self._line.close()
 
 
-def _show(what: str, wanted: Sequence[Setting], path: Path, page: Path | None, quiet: bool) -> dict[str, Any]:
-    """Print the table, put it into a page; return the document it shows."""
+def _show(
+    what: str, wanted: Sequence[Setting], path: Path, page: Path | None, quiet: bool, name: str
+) -> dict[str, Any]:
+    """Print the table, put it between the markers of that name in a page; return the document it shows."""
     from glnn.cli.printing import console, data_table
     from glnn.reproduction import tables
     from glnn.reproduction.reached import told_reached
@@ -271,7 +284,7 @@ def _show(what: str, wanted: Sequence[Setting], path: Path, page: Path | None, q
         columns, rows = tables.xor_rows(document)
         text = f"{document['runs']} of {document['wanted']} runs are there.\n\n{tables.as_markdown(columns, rows)}"
     if page is not None:
-        tables.write_between(page, what, text)
+        tables.write_between(page, name, text)
     if not quiet:
         shown = console()
         shown.print(data_table(columns, rows))

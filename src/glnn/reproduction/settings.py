@@ -90,6 +90,7 @@ _OTHERS = (
     ("lstm", "fb"),
     ("lstm", "plain"),
 )
+READINGS = ("figures", "text")
 _WITHOUT_METRIC = ("fb", "rms", "plain")
 _RATES = {"": "1/N", "unsaturated": "1/N unsaturated", "mean": "1/(NT)"}
 FIRST_RATES = ("unsaturated", "mean")
@@ -209,23 +210,29 @@ def budget(source: str, scale: float) -> str:
     return f"{60.0 * PAPER_MINUTES[source] * scale:g}s"
 
 
-def readings(setting: Setting) -> tuple[Setting, ...]:
-    """The setting as the table reads the paper, the same for all of its rows (see `experiments/reproduction.md`).
+def readings(setting: Setting, reading: str = READINGS[0]) -> tuple[Setting, ...]:
+    """The setting as the paper is read, the same way for all rows of the table (see `experiments/reproduction.md`).
 
-    Insertions have no sub-sub-block after 9. Methods without a metric are run from both first rates that leave units
-    room to learn.
+    By its figures, insertions have no sub-sub-block after 9, and methods without a metric are run from both first rates
+    that leave units room to learn. By its text, there are such blocks, and all rates begin at 1/N.
     """
+    if reading == "text":
+        return (replace(setting, after_nine=True, first_rate="", start="", recipe=""),)
     read = replace(setting, after_nine=setting.source != "insertions", start="", recipe="")
     rates = FIRST_RATES if setting.metric in _WITHOUT_METRIC else ("",)
     return tuple(replace(read, first_rate=rate) for rate in rates)
 
 
 def table_settings(
-    scale: float, steps: int | None = None, sizes: Iterable[int] | None = None, seeds: int = SEEDS
+    scale: float,
+    steps: int | None = None,
+    sizes: Iterable[int] | None = None,
+    seeds: int = SEEDS,
+    reading: str = READINGS[0],
 ) -> list[Setting]:
     """The whole sweep in its order; `steps` stand in for CPU seconds, `sizes` for the sizes, `seeds` for two."""
     chosen = None if sizes is None else tuple(sizes)
-    found = [readings(setting) for setting in _table(scale, steps, chosen, seeds)]
+    found = [readings(setting, reading) for setting in _table(scale, steps, chosen, seeds)]
     # The other first rate comes after all that has one only.
     return list(dict.fromkeys([*(read[0] for read in found), *(read[-1] for read in found)]))
 
