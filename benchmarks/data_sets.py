@@ -40,6 +40,11 @@ WANTED = {
     "tests/input_data/receipt.csv",
     "tests/compressed_input_data/06_bpic2013_closed.xes.gz",
     "tests/compressed_input_data/02_teleclaims.xes.gz",
+    "tests/compressed_input_data/03_repairExample.xes.gz",
+    "tests/compressed_input_data/13_SEPSIS_1t_per_variant.xes.gz",
+    "tests/compressed_input_data/14_Billing_1t_per_variant.xes.gz",
+    "tests/compressed_input_data/15_bpic2020_permit_log_1t_per_variant.xes.gz",
+    "tests/input_data/synthetic_logs/a32/a32f0n20.xes.gz",
     "Tests/Blat/hg38.fa",
     "Doc/examples/ls_orchid.fasta",
     "Tests/GenBank/NC_000932.faa",
@@ -119,14 +124,14 @@ def csv_log(name: str, content: bytes, columns: tuple[str, str, str]) -> DataSet
 
 
 def xes_log(name: str, content: bytes) -> DataSet:
-    """An event log in XES, of which we know that it is harmless."""
+    """An event log in XES, of which we know that it is harmless; without times it stays in the order it is in."""
 
     def events() -> Iterator[tuple[str, str, str]]:
         tree = ElementTree.fromstring(gzip.decompress(content))
         for case, trace in enumerate(tree.iterfind("{*}trace")):
             for event in trace.iterfind("{*}event"):
-                found = {item.get("key"): item.get("value") for item in event}
-                yield str(case), found["concept:name"], found["time:timestamp"]
+                found = {item.get("key"): item.get("value") or "" for item in event}
+                yield str(case), found["concept:name"], found.get("time:timestamp", "")
 
     return cut_by_time(name, events())
 
@@ -134,6 +139,10 @@ def xes_log(name: str, content: bytes) -> DataSet:
 def _letters(fasta: bytes) -> bytes:
     """The letters of all sequences of a FASTA file, joined."""
     return b"".join(line for line in fasta.upper().splitlines() if not line.startswith(b">"))
+
+
+def _pm4py_log(name: str, path: str) -> DataSet:
+    return xes_log(name, package("pm4py")[f"tests/{path}.xes.gz"])
 
 
 def _standard_library(path: str) -> bytes:
@@ -156,6 +165,13 @@ PUBLIC: dict[str, Callable[[], DataSet]] = {
         "bpic2013_closed", package("pm4py")["tests/compressed_input_data/06_bpic2013_closed.xes.gz"]
     ),
     "teleclaims": lambda: xes_log("teleclaims", package("pm4py")["tests/compressed_input_data/02_teleclaims.xes.gz"]),
+    "repair_example": lambda: _pm4py_log("repair_example", "compressed_input_data/03_repairExample"),
+    "sepsis_variants": lambda: _pm4py_log("sepsis_variants", "compressed_input_data/13_SEPSIS_1t_per_variant"),
+    "billing_variants": lambda: _pm4py_log("billing_variants", "compressed_input_data/14_Billing_1t_per_variant"),
+    "travel_variants": lambda: _pm4py_log(
+        "travel_variants", "compressed_input_data/15_bpic2020_permit_log_1t_per_variant"
+    ),
+    "synthetic_log": lambda: _pm4py_log("synthetic_log", "input_data/synthetic_logs/a32/a32f0n20"),
     "human_dna": lambda: text("human_dna", _letters(package("biopython")["Tests/Blat/hg38.fa"]), "DNA"),
     "orchid_dna": lambda: sequences("orchid_dna", package("biopython")["Doc/examples/ls_orchid.fasta"], "DNA"),
     "plant_proteins": lambda: sequences(
@@ -172,6 +188,10 @@ SHARED_SETS: dict[str, Callable[[], DataSet]] = {
     "chloroplast": lambda: sequences("chloroplast", (SHARED / "chloroplast.faa").read_bytes(), "proteins"),
 }
 ALL = {**PUBLIC, **SHARED_SETS}
+CLEAN = frozenset(
+    ("pydoc_topics", "aird_airs", "essen_erk", "human_dna", "billing_variants", "travel_variants", "synthetic_log")
+)
+"""Sets on which nothing was chosen while the mixture was made."""
 
 
 def main() -> None:

@@ -11,6 +11,8 @@ import pytest
 
 import glnn
 from glnn.codec import encoded_bits
+from glnn.codec.steps import steps_of
+from glnn.coding.range_coder import PENDING, PLACE, encoder
 from glnn.estimators.mixture_experts import Beside, best_shares
 from glnn.estimators.mixture_fit import Recipe
 from glnn.estimators.mixture_trial import FrozenTrial, Trial
@@ -80,11 +82,38 @@ def test_several_sequences_with_ends_masks_and_escapes() -> None:
     assert model.bits([["open", "work", "check", "close"]]) < 4
     data = [["open", "fly"], [], ["open", "work"]]
     assert model.decompress(model.compress(data)) == data
+    # An escape costs what its probability says, and what is known is left the rest.
+    escape = model.escape_probability_
+    assert escape is not None
+    inner = model.predictor_.inner
+    opening = inner.begin().probabilities()[inner.alphabet.encode(["open"])[0]]
+    assert model.surprise(data)[0][0] == pytest.approx(-np.log2((1.0 - escape) * opening), rel=1e-9)
+    steps = [steps_of(one) for one in (model.predictor_, inner)]
+    taken = []
+    for one in steps:
+        coder, out = encoder(), np.zeros(1 << 16, np.uint8)
+        one.restart()
+        one.encode(np.tile(inner.alphabet.encode(["open", "work"]), 500), coder, out)
+        taken.append(8.0 * (coder[PLACE] + coder[PENDING]))
+    assert taken[0] - taken[1] == pytest.approx(-1000 * np.log2(1.0 - escape), abs=24)
+    coder, out = encoder(), np.zeros(1 << 16, np.uint8)
+    for _ in range(400):
+        steps[0].encode_escape(coder, out)
+    assert 8.0 * (coder[PLACE] + coder[PENDING]) == pytest.approx(-400 * np.log2(escape), abs=64)
     assert model.predict_proba(["open"]).sum() == pytest.approx(1.0)
     assert all(sample[0] == "open" for sample in model.sample(count=4, random_state=0))
     # The mask is for the scores.
     only_first = [[True] + [False] * (len(case) - 1) + [False] for case in cases(3)]
     assert model.bits(cases(3), [mask[:-1] for mask in only_first]) < model.bits(cases(3))
+
+
+@pytest.mark.parametrize("learning", ["frozen", "online"])
+def test_ends_are_learned_by_reading_on(learning: str) -> None:
+    model = glnn.Mixture(networks=0, learning=learning, verbose=0).fit(cases())
+    before = model.surprise([["open"]])[0]
+    model.partial_fit([["open"]] * 30)
+    # The second number is that of the end.
+    assert model.surprise([["open"]])[0][1] < before[1] - 2.0
 
 
 def recipe_for(data: Encoded, online: bool) -> Recipe:
@@ -141,6 +170,19 @@ def test_shares_of_tree_and_n_grams(learning: str, tmp_path: Path) -> None:
     mean = mean + shares.uniform / rows.shape[1]
     assert 0.0 < shares.uniform == pytest.approx(1.0 - sum(shares.weights))
     np.testing.assert_allclose(mean, chances)
+    # What the coder is given is the very same row, in the midst of the third sequence.
+    steps, coder, out = shares.coding_steps(None), encoder(), np.empty(1 << 12, np.uint8)
+    last = int(data.starts[2]) + 4
+    for begin, end in ((0, data.starts[1]), (data.starts[1], data.starts[2]), (data.starts[2], last)):
+        steps.restart()
+        steps.encode(data.codes[begin:end], coder, out)
+    np.testing.assert_array_equal(steps.place(), rows[last])
+    # Frozen, every sequence is scored alike, in each of the parts; online it is learned.
+    twice = model.surprise([new[0], new[0]])
+    assert np.array_equal(twice[0], twice[1]) == (learning == "frozen")
+    for part in (shares.mixture, *shares.beside):
+        first, second = np.split(part.log_likelihoods(model._read([new[0], new[0]]).encoded), 2)
+        assert np.array_equal(first, second) == (learning == "frozen")
     blob = model.compress(new)
     assert encoded_bits(blob) == pytest.approx(model.bits(new), abs=24)
     model.save(tmp_path / "model")

@@ -39,12 +39,13 @@ class Forest:
             raise InputError(f"max_nodes is {max_nodes}: the {roots} roots alone need more")
         nodes = np.zeros(min(max_nodes, max(_LEAST_ROOM, 2 * roots)), kernels.NODE)
         nodes["key"][:roots], nodes["ratio"][:roots], nodes["text"][:roots] = EMPTY, beta, kernels.FRESH
+        nodes["symbol"][:roots] = kernels.NO_CHILD
         return cls._indexed(nodes, roots, roots, np.empty(_LEAST_ROOM, np.int32), 0, True)
 
     @classmethod
     def of_nodes(cls, nodes: np.ndarray, roots: int, tail: np.ndarray) -> Forest:
         """Trees from a file of the first version, where every context has its node; `tail` is the last one."""
-        nodes["text"] = kernels.BRANCHED
+        nodes["text"], nodes["symbol"] = kernels.BRANCHED, kernels.NO_CHILD
         history = np.empty(tail.size + _LEAST_ROOM, np.int32)
         history[: tail.size] = tail[::-1]
         return cls._indexed(nodes, roots, len(nodes), history, tail.size, False)

@@ -21,7 +21,7 @@ from glnn.contexts.decomposition import Decomposition, balanced, huffman
 from glnn.contexts.forest import Forest
 from glnn.contexts.history import ReadProgress
 from glnn.contexts.tree_coding import ContextTreeSteps
-from glnn.contexts.tree_kernels import NODE, NODES, is_full
+from glnn.contexts.tree_kernels import NODE, NODES, STORED, is_full
 from glnn.contexts.tree_learner import TreeLearner
 from glnn.contexts.tree_reader import Reader
 from glnn.sequences import Alphabet, Encoded, InputError
@@ -175,7 +175,7 @@ class ContextTreeWeighting:
             kind = np.min_scalar_type(len(self.alphabet))
             return {"history": history.astype(kind), "children": self.decomposition.children}
         taken = self.forest.taken()
-        fields = {name: np.ascontiguousarray(taken[name]) for name in NODE.names or () if name != "text"}
+        fields = {name: np.ascontiguousarray(taken[name]) for name in STORED}
         return {**fields, "children": self.decomposition.children, "tail": self.tail}
 
     @classmethod
@@ -192,9 +192,8 @@ class ContextTreeWeighting:
             reader.read(history[~paddings], first[~paddings], learn=True)
             return replace(reader.model, forest=reader.forest, tail=reader.context)
         nodes = np.zeros(len(arrays["key"]), NODE)
-        for name in NODE.names or ():
-            if name != "text":
-                nodes[name] = arrays[name]
+        for name in STORED:
+            nodes[name] = arrays[name]
         forest = Forest.of_nodes(nodes, len(decomposition.children), arrays["tail"])
         return cls(alphabet, settings, decomposition, forest, arrays["tail"])
 

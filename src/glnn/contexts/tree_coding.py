@@ -15,7 +15,7 @@ import numpy as np
 from glnn.coding.quantised import known_counts
 from glnn.coding.range_coder import CODE, SPAN, TOTAL, decode, encode, has_bytes, has_room, part
 from glnn.contexts.history import push
-from glnn.contexts.tree_kernels import bit_probability, descend, is_full, learn_bit
+from glnn.contexts.tree_kernels import descend, is_full, learn_bit, zero_probability
 from glnn.contexts.tree_kernels import has_room as pool_has_room
 from glnn.contexts.tree_reader import Reader
 from glnn.contexts.tree_reading import BETA, CAPACITY, LIMIT, LONGEST, MOST, PRIOR, RATE
@@ -134,12 +134,11 @@ def encode_bits(
         for k in range(code_lengths[y]):
             root = code_nodes[y, k]
             length, complete = descend(root, context, base, beta, create, slots, nodes, used, history, path)
-            p = bit_probability(0, path, length, complete, full, prior, nodes, estimates, weighted)
+            p = zero_probability(path, length, complete, full, prior, nodes, estimates, weighted)
             zeros = _zero_counts(p)
             if code_bits[y, k]:
                 encode(zeros, TOTAL, coder, out)
                 if learn:
-                    bit_probability(1, path, length, complete, full, prior, nodes, estimates, weighted)
                     learn_bit(1, path, length, rate, limit, most, nodes, estimates, weighted)
             else:
                 encode(np.uint64(0), zeros, coder, out)
@@ -190,13 +189,12 @@ def decode_bits(
         while child >= 0:
             branching = child
             length, complete = descend(branching, context, base, beta, create, slots, nodes, used, history, path)
-            p = bit_probability(0, path, length, complete, full, prior, nodes, estimates, weighted)
+            p = zero_probability(path, length, complete, full, prior, nodes, estimates, weighted)
             zeros = _zero_counts(p)
             if part(coder[SPAN], zeros) <= coder[CODE]:
                 decode(zeros, TOTAL, coder, source)
                 child = children[branching, 1]
                 if learn:
-                    bit_probability(1, path, length, complete, full, prior, nodes, estimates, weighted)
                     learn_bit(1, path, length, rate, limit, most, nodes, estimates, weighted)
             else:
                 decode(np.uint64(0), zeros, coder, source)

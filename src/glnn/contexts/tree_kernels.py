@@ -24,9 +24,16 @@ NODE = np.dtype(
         ("ones", np.int32),
         ("exponent", np.int32),
         ("text", np.int32),
+        ("symbol", np.int32),
+        ("child", np.int32),
     ],
     align=True,
 )
+# What a file of the first version holds of each node.
+STORED = ("key", "ratio", "zeros", "ones", "exponent")
+# `child` is the longer context that was met last, and `symbol` what leads to it: most often it is met again, without a
+# look at the table. Neither is part of what was learned.
+NO_CHILD = -1
 # `text` of a node with longer contexts below it, and of one that was never visited; else a place in the history.
 BRANCHED, FRESH = -1, -2
 # What is counted in the array `used`, beside the symbols of the history.
@@ -95,6 +102,7 @@ def _add(key: int, place: int, beta: float, slots: np.ndarray, nodes: np.ndarray
     nodes[node]["ones"] = 0
     nodes[node]["exponent"] = 0
     nodes[node]["text"] = FRESH
+    nodes[node]["symbol"] = NO_CHILD
     slots[place] = node
     used[NODES] += 1
     return node
@@ -118,8 +126,11 @@ def _branch(
     """
     text, node = nodes[leaf]["text"], leaf
     for d in range(begin, end + 1):
-        key = node * base + history[text - 1 - d]
+        symbol = history[text - 1 - d]
+        key = node * base + symbol
         nodes[node]["text"] = BRANCHED
+        nodes[node]["symbol"] = symbol
+        nodes[node]["child"] = used[NODES]
         node = _add(key, slot(key, slots, nodes), beta, slots, nodes, used)
         nodes[node]["zeros"] = nodes[leaf]["zeros"]
         nodes[node]["ones"] = nodes[leaf]["ones"]
@@ -162,6 +173,9 @@ def descend(
                     path[longer] = node
                 return common + 1, False
             _branch(node, d, common, base, beta, slots, nodes, used, history)
+        if nodes[node]["symbol"] == context[d]:
+            path[d + 1] = nodes[node]["child"]
+            continue
         key = node * base + context[d]
         place = slot(key, slots, nodes)
         if slots[place] == EMPTY:
@@ -169,12 +183,14 @@ def descend(
                 return d + 1, False
             _add(key, place, beta, slots, nodes, used)
         path[d + 1] = slots[place]
+        if create:
+            nodes[node]["symbol"] = context[d]
+            nodes[node]["child"] = slots[place]
     return depth + 1, True
 
 
 @kernel()
-def bit_probability(
-    bit: int,
+def zero_probability(
     path: np.ndarray,
     length: int,
     complete: bool,
@@ -184,11 +200,13 @@ def bit_probability(
     estimates: np.ndarray,
     weighted: np.ndarray,
 ) -> float:
-    """Fill what p_e and P_w say of a bit at every node of the path, from the deepest up; gives the root's P_w."""
+    """Fill what p_e and P_w say of a 0 at every node of the path, from the deepest up; gives the root's P_w.
+
+    A 1 has what is left to 1, everywhere.
+    """
     for d in range(length - 1, -1, -1):
         node = nodes[path[d]]
-        same, other = (node["ones"], node["zeros"]) if bit else (node["zeros"], node["ones"])
-        estimates[d] = _estimate(same, other, prior)
+        estimates[d] = _estimate(node["zeros"], node["ones"], prior)
         if complete and d == length - 1:
             weighted[d] = estimates[d]
             continue
@@ -221,13 +239,16 @@ def learn_bit(
             return
         node = nodes[path[d]]
         if d < length - 1 and path[d + 1] != path[d]:
-            own, below = node["ratio"] * estimates[d], weighted[d + 1]
+            estimate, below = estimates[d], weighted[d + 1]
+            if bit:
+                estimate, below = 1.0 - estimate, 1.0 - below
             if rate > 0.0:
+                own = node["ratio"] * estimate
                 a = rate / (node["zeros"] + node["ones"] + 2.0)
                 moved = a * (own + below)
                 node["ratio"] = (moved + (1.0 - 2.0 * a) * own) / (moved + (1.0 - 2.0 * a) * below)
             else:
-                ratio, exponent = node["ratio"] * (estimates[d] / below), node["exponent"]
+                ratio, exponent = node["ratio"] * (estimate / below), node["exponent"]
                 if ratio > _STEP:
                     ratio, exponent = ratio / _STEP, exponent + 1
                 elif ratio < 1.0 / _STEP:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from glnn.contexts.history import begin_sequence, push
-from glnn.contexts.tree_kernels import bit_probability, descend, has_room, is_full, learn_bit, node_beta
+from glnn.contexts.tree_kernels import descend, has_room, is_full, learn_bit, node_beta, zero_probability
 from glnn.numeric.kernel import kernel
 
 # How much each bit is thought to have occurred before; β of a new context; switching rate; largest β; largest count;
@@ -38,8 +38,9 @@ def distribution(
     mass[0] = 1.0
     for branching in range(children.shape[0]):
         length, complete = descend(branching, context, base, 1.0, False, slots, nodes, used, history, path)
+        zero = zero_probability(path, length, complete, full, rules[PRIOR], nodes, estimates, weighted)
         for bit in range(2):
-            p = bit_probability(bit, path, length, complete, full, rules[PRIOR], nodes, estimates, weighted)
+            p = 1.0 - zero if bit else zero
             child = children[branching, bit]
             if child >= 0:
                 mass[child] = mass[branching] * p
@@ -85,10 +86,10 @@ def context_weights(
                 own = rest if d == length - 1 else rest * (beta / (beta + 1.0))
                 out[t, d] += own
                 rest -= own
+            zero = zero_probability(path, length, complete, full, rules[PRIOR], nodes, estimates, weighted)
             for bit in range(2):
-                p = bit_probability(bit, path, length, complete, full, rules[PRIOR], nodes, estimates, weighted)
                 if children[branching, bit] >= 0:
-                    mass[children[branching, bit]] = mass[branching] * p
+                    mass[children[branching, bit]] = mass[branching] * (1.0 - zero if bit else zero)
         for d in range(depth + 1):
             out[t, d] /= total
         push(x[t], context, False, used, history)
@@ -134,8 +135,8 @@ def read(
             bit, root = code_bits[y, k], code_nodes[y, k]
             create = learn and not full
             length, complete = descend(root, context, base, rules[BETA], create, slots, nodes, used, history, path)
-            p = bit_probability(bit, path, length, complete, full, prior, nodes, estimates, weighted)
-            total += np.log(p)
+            zero = zero_probability(path, length, complete, full, prior, nodes, estimates, weighted)
+            total += np.log(1.0 - zero if bit else zero)
             if learn:
                 learn_bit(bit, path, length, rules[RATE], rules[LIMIT], most, nodes, estimates, weighted)
         log_likelihoods[t] = total

@@ -21,7 +21,7 @@ from glnn.contexts.tree import (
     ContextTreeWeighting,
     fit_context_tree,
 )
-from glnn.contexts.tree_kernels import NODE
+from glnn.contexts.tree_kernels import STORED
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.continuing import moved_up
 from glnn.estimators.history import check_history
@@ -231,13 +231,12 @@ def _check_decomposition(children: np.ndarray, alphabet_size: int) -> None:
 def _check_nodes(arrays: dict[str, np.ndarray], alphabet_size: int, depth: int) -> None:
     """The nodes themselves, in files of the first version."""
     tail, roots = arrays["tail"], alphabet_size - 1
-    names = [name for name in NODE.names or () if name != "text"]
     if tail.dtype.kind != "i":
         raise ModelFileError(f"tail holds numbers of type {tail.dtype}, not whole ones")
     if tail.shape != (depth,) or (tail.size and not 0 <= tail.min() <= tail.max() <= alphabet_size):
         raise ModelFileError(f"the last context does not fit a depth of {depth}")
-    nodes = {len(arrays[name]) for name in names}
-    if len(nodes) != 1 or next(iter(nodes)) < roots or any(arrays[name].ndim != 1 for name in names):
+    nodes = {len(arrays[name]) for name in STORED}
+    if len(nodes) != 1 or next(iter(nodes)) < roots or any(arrays[name].ndim != 1 for name in STORED):
         raise ModelFileError("the nodes' arrays differ in length")
     if not (arrays["key"][:roots] == EMPTY).all() or not np.isfinite(arrays["ratio"]).all():
         raise ModelFileError("the nodes do not begin with the roots")

@@ -35,8 +35,10 @@ from glnn.training.validation import split
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
 # Networks are tried with this part of the budget; what is worth it gets the rest.
 _TRIAL = 0.2
-# More networks are trained if the bits of what one was not trained on fall by this part, and by so many.
-_WORTH, _LEAST_GAIN = 0.005, 16.0
+# A network is worth its place if the bits of what it was not trained on fall by this part, and by so many.
+_WORTH, _LEAST_GAIN = 0.005, 3.0
+# The rest of the budget is spent if one is worth it, or if alone it needs at most so many times the bits.
+_PROMISING = 1.05
 # Without networks, this part of the sequences tells how they are best read.
 _HELD_OUT = 0.2
 # With fewer symbols there is too little for a network to learn from and for a mixer to see what it is worth.
@@ -163,12 +165,14 @@ class Mixture(SequenceModel):
             members = (*kept, network)
             with clock.paused():
                 bits = trial.bits(tuple(member.predictor_ for member in members))
-            self.trials_.append({"networks": len(members), "bits": bits})
+                alone = trial.alone(network.predictor_)
+            self.trials_.append({"networks": len(members), "bits": bits, "alone": alone})
             display.say(f"the end of the data takes {best:,.0f} bits without it and {bits:,.0f} with it")
             worth = bits <= min(best * (1.0 - _WORTH), best - _LEAST_GAIN)
+            promising = worth or alone < _PROMISING * best
             if worth or values["networks"] != "auto" or (bits < best and isinstance(trial, FrozenTrial)):
                 best, kept = bits, members
-            if network.stopped_ == "interrupted" or (values["networks"] == "auto" and not worth):
+            if network.stopped_ == "interrupted" or (values["networks"] == "auto" and not promising):
                 break
         return kept
 

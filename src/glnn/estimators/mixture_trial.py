@@ -52,6 +52,15 @@ class Trial:
             total += float(-np.log2(chance[mask[part]]).sum())
         return total
 
+    def alone(self, member: Predictor) -> float:
+        """The bits of the end by one member alone."""
+        total = 0.0
+        for part, outside in pieces((member,), self._data, CHUNK, self.cut):
+            assert outside is not None
+            chance = outside[np.arange(part.stop - part.start), 0, self._data.codes[part]]
+            total += float(-np.log2(chance[self._data.mask[part]]).sum())
+        return total
+
     def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
         """How the data are best read: as time goes by, if anything is to go on learning, even networks' weights."""
         data, learns_on = self._data, self._online or bool(members)
@@ -79,6 +88,10 @@ class FrozenTrial:
     def bits(self, members: tuple[Predictor, ...]) -> float:
         """The bits of the end of the data with these members beside."""
         return float(self._best(members)[2].sum())
+
+    def alone(self, member: Predictor) -> float:
+        """The bits of the end of the data by one member alone."""
+        return float(-np.log2(self._said(member)[self._held.mask]).sum())
 
     def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
         """How the data are best read, and with what shares."""
