@@ -125,3 +125,65 @@ def test_a_process_that_ended_goes_on_to_the_same_output(how: int, in_trained: C
     rest = in_trained(*options, "--once")
     whole = in_trained("follow", "orders", "new.csv", "--once", "--threshold", "0", "--json", "--state", "whole")
     assert out.splitlines() + rest.out.splitlines() == whole.out.splitlines()
+
+
+@pytest.fixture
+def after(glnn: Command, tmp_path: Path) -> Command:
+    """A run that predicts what comes after "=", and a text to follow in which something else comes once."""
+    (tmp_path / "text").write_text("a=1;b=2;" * 60)
+    (tmp_path / "new").write_text("a=1;b=2;\nb=1;a=1;\n")
+    model = ("--model", "contexttree", "--unknown", "escape")
+    assert glnn("train", "text", *model, "--run", "run", "--predict-after", "=", "--quiet").code == 0
+    return glnn
+
+
+def test_only_what_is_predicted_is_judged(after: Command, tmp_path: Path) -> None:
+    found = told(after("follow", "run", "new", "--once", "--threshold", "0", "--json"))
+    assert [one["symbol"] for one in found] == ["1", "2", "1", "1"]
+    assert max(found, key=lambda one: one["bits"])["line"] == 2
+    assert load_streams(tmp_path / "run" / "follow-new.state").more["tally"]["events"] == 4
+    # Anything is judged of a model that is not told so.
+    assert after("train", "text", "--model", "contexttree", "--unknown", "escape", "--run", "all", "--quiet").code == 0
+    assert len(told(after("follow", "all", "new", "--once", "--threshold", "0", "--json"))) == 18
+    some = told(after("follow", "all", "new", "--once", "--threshold", "0", "--json", "--predict-after", ";",
+                      "--state", "s"))  # fmt: skip
+    assert [one["symbol"] for one in some] == ["b", "\n", "a", "\n"]
+    done = after("follow", "all", "new", "--once", "--predict-after", "?", "--state", "t")
+    assert done.code == 2 and "'?'" in done.err
+
+
+def test_what_is_due_is_remembered_between_two_starts(after: Command, tmp_path: Path) -> None:
+    (tmp_path / "cut").write_text("a=1;b=\n")
+    options = ("follow", "run", "cut", "--once", "--threshold", "0", "--json")
+    first = told(after(*options))
+    (tmp_path / "cut").write_text("a=1;b=\n2;a=2;\n")
+    assert [one["symbol"] for one in first + told(after(*options))] == ["1", "\n", "2"]
+
+
+def test_the_rate_of_false_alarms_is_that_of_what_is_predicted(after: Command, tmp_path: Path) -> None:
+    """Positions that are not predicted cost nothing: counted as normal events they would hide the others."""
+    (tmp_path / "normal").write_text("a=1;b=2;" * 5 + "a=2;" * 5)
+    found = told(after("follow", "run", "normal", "--once", "--false-alarms", "0.34", "--normal", "normal", "--json"))
+    assert found == [] or len(found) <= 5
+    assert told(after("follow", "run", "new", "--once", "--false-alarms", "0.3", "--normal", "normal", "--json",
+                      "--state", "s")) != []  # fmt: skip
+
+
+def test_a_mask_is_refused_for_what_has_none(glnn: Command, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("a=1;b=2;" * 60)
+    (tmp_path / "mask").write_text("0010" * 120)
+    run = ("train", "text", "--model", "contexttree", "--run", "run", "--mask", "mask", "--quiet")
+    assert glnn(*run).code == 0
+    done = glnn("follow", "run", "text", "--once", "--threshold", "1")
+    assert done.code == 2 and "--predict-after" in done.err
+    assert glnn("follow", "run", "text", "--once", "--threshold", "1", "--predict-after", "=").code == 0
+
+
+def test_the_page_shows_how_the_bits_of_what_was_followed_went(in_trained: Command, trained: Path) -> None:
+    (trained / "drifting.txt").write_text(MORE * 4)
+    assert in_trained("follow", "tunes", "drifting.txt", "--once", "--threshold", "99", "--state", "d").code == 0
+    assert in_trained("report", "tunes", "--followed", "d", "--out", "d.html").code == 0
+    assert 'id="followed-chart"' in (trained / "d.html").read_text()
+    assert in_trained("follow", "orders", "new.csv", "--once", "--threshold", "9", "--state", "few").code == 0
+    done = in_trained("report", "orders", "--followed", "few", "--out", "few.html")
+    assert done.code == 2 and "too few" in done.err

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from glnn.estimators import ContextTree
 from glnn.report import Comparison, ComparisonRow, from_model, write_page
+from glnn.report.drift import drift_of_stretches
 from glnn.sequences import Sequences
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -109,9 +111,13 @@ def pages(
     counting = from_model(
         counter, counting_text, train_symbols=450, validation_symbols=50, comparison=Comparison(rows, 500)
     )
+    text, followed = "abcabcabd" * 40, drift_of_stretches([(8, 9.0)] * 30 + [(8, 30.0)] * 30, learned=True)
+    tree = ContextTree(learning="frozen", verbose=0).fit(text)
+    drifting = from_model(tree, text + "acbacbacd" * 30, followed=followed, samples=False)
     return {
         "counting": write_page(counting, folder / "counting.html"),
         "events": write_page(from_model(clerk, event_log, name="<i>events</i>"), folder / "events.html"),
+        "drift": write_page(drifting, folder / "drift.html"),
     }
 
 
@@ -156,6 +162,24 @@ def test_texts_in_the_data_are_shown_and_run_nothing(browser: Browser, pages: di
     assert browser("document.querySelectorAll('main script, main img, h1 *, th *:not(button)').length") == 0
     assert browser("window.alerts") == []
     assert browser.messages() == []
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_drift_is_drawn_with_its_change(browser: Browser, pages: dict[str, Path], width: int) -> None:
+    browser.open(pages["drift"], width)
+    assert browser.messages() == []
+    names = "document.getElementById('{}').data.map((trace) => trace.name)"
+    assert browser(names.format("drift-chart")) == ["as it was trained", "learning on"]
+    assert browser(names.format("followed-chart")) == ["learning on"]
+    # Where the change is, and the level before and after it.
+    shapes = browser("document.getElementById('followed-chart').layout.shapes.map((s) => [s.x0, s.x1, s.y0, s.y1])")
+    assert shapes == [[240, 240, 0, 1], [0, 240, 1.125, 1.125], [240, 480, 3.75, 3.75]]
+    first = browser("document.getElementById('drift-chart').layout.shapes[0].x0")
+    assert abs(first - 360) <= 16
+    for chart in ("drift-chart", "followed-chart"):
+        # The lines are on the chart, not only in its data.
+        assert browser(f"document.querySelectorAll('#{chart} .scatterlayer .js-line').length") > 0
+        assert browser(f"document.querySelector('#{chart} .main-svg').getBoundingClientRect().right") <= width
 
 
 @pytest.fixture(scope="module")

@@ -43,13 +43,15 @@ def follow(
     case: options.Case = None,
     activity: options.Activity = None,
     delimiter: options.Delimiter = None,
+    predict_after: options.PredictAfter = None,
     json: Annotated[bool, typer.Option("--json", help="Print a JSON document for each surprise.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Follow a log as it grows, and tell what surprises.
 
     Lines are read as the training data were. How far it got is kept in a file, so that a new start goes on where the
-    last one ended, or was killed; what came after the last writing is then told again.
+    last one ended, or was killed; what came after the last writing is then told again. A model that was trained to
+    predict only what comes after a symbol is asked about nothing else.
 
     \b
     Examples:
@@ -60,5 +62,12 @@ def follow(
     from glnn.cli.following import Wanted, followed
 
     wanted = Wanted(threshold, false_alarms, normal, learn, once, last, cases, state, save_every)
-    reading = {"format": format, "tokens": tokens, "case": case, "activity": activity, "delimiter": delimiter}
+    reading = {
+        "format": format,
+        "tokens": tokens,
+        "case": case,
+        "activity": activity,
+        "delimiter": delimiter,
+        "predict_after": predict_after,
+    }
     followed(run, file, wanted, reading, json, quiet)

@@ -196,6 +196,7 @@ def _open(
     from glnn.cli.printing import tell
     from glnn.cli.run_folder import RunFolder, open_model
     from glnn.sequences.formats import as_in
+    from glnn.streams.course import Course
     from glnn.streams.events import has_cases, parser_for
     from glnn.streams.follower import Follower, remembered
     from glnn.streams.growing_file import GrowingFile, Position
@@ -204,6 +205,11 @@ def _open(
 
     model, reading = open_model(run)
     reading = as_in(reading, **changes)
+    if reading.predict_after is None and run.is_dir() and "data_mask" in RunFolder(run).config().inputs:
+        raise InputError(
+            f"{run} was trained to predict what a mask says, and of events to come there is none: say with "
+            "--predict-after which of them are to be predicted"
+        )
     rate = wanted.false_alarms
     if wanted.threshold is None and rate is None:
         rate = _RATE
@@ -235,9 +241,27 @@ def _open(
     else:
         tally, counting = remembered(memory, threshold), bool(memory["counting"])
         tell(f"{kept.path}: going on after {tally.lines:,} lines")
-    follower = Follower(streams, parser, threshold, counting, wanted.last, tally)
+    after, due, course = _after(reading, model), memory.get("due", ()), Course.remembered(memory.get("course"))
+    follower = Follower(streams, parser, threshold, counting, wanted.last, tally, after, due, course)
     kept.of(follower, lines)
     return follower, lines
+
+
+def _after(reading: ReadOptions, model: SequenceModel) -> Any:
+    """The symbol right after which events are predicted, as the lines have it; None where all are."""
+    from glnn.sequences.special import base_of
+
+    symbol, base = reading.predict_after, base_of(model.alphabet_)
+    if symbol is None:
+        return None
+    known: Any = symbol
+    if base.kind == "bytes" and len(symbol.encode()) == 1:
+        known = symbol.encode()[0]
+    elif base.kind == "integers" and symbol.lstrip("-").isdigit():
+        known = int(symbol)
+    if known not in base.codes:
+        raise InputError(f"--predict-after is {symbol!r}, which is no symbol of the model ({base.summary()})")
+    return known
 
 
 def _taken_up(path: Path, model: str, wanted: Wanted) -> Streams | None:
@@ -289,14 +313,20 @@ def _held_out(model: SequenceModel, run: Path) -> np.ndarray | None:
         data = config.data("data") if held else None
     except (InputError, OSError):
         return None
-    return None if data is None else _bits(model, data.content, data.mask)[-held:]
+    return None if data is None else _bits(model, data.content, data.mask, held)
 
 
-def _bits(model: SequenceModel, content: Any, mask: np.ndarray | None) -> np.ndarray:
+def _bits(model: SequenceModel, content: Any, mask: np.ndarray | None, last: int = 0) -> np.ndarray:
+    """What each event cost that was to be predicted, of all or of so many last positions."""
     import numpy as np
 
-    found = model.surprise(content, mask)
-    return np.concatenate(found) if isinstance(found, list) else found
+    from glnn.sequences import Reader
+
+    reading = Reader(model.alphabet_).read(content, mask)
+    found = model.surprise(reading)
+    bits = np.concatenate(found) if isinstance(found, list) else found
+    late = slice(-last if last else None, None)
+    return bits[late][reading.encoded.mask[late]]
 
 
 def _beside(run: Path, file: Path) -> Path:

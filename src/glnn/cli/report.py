@@ -21,18 +21,24 @@ def report(
             "--data", metavar="FILE", help="What to show the model at work on; its validation data if left out."
         ),
     ] = None,
+    followed: Annotated[
+        Path | None,
+        typer.Option(metavar="STATE", help="What glnn follow kept: show how the bits of what it read went over time."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="OUT", help="The page; RUN/report.html if left out.")] = None,
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
     """Write one HTML page about a run.
 
-    It works offline and shows how the model learned, where it is surprised, samples, and its units at work.
+    It works offline and shows how the model learned, where it is surprised and whether that changes over time, samples,
+    and its units at work.
 
     \b
     Examples:
       glnn report tunes
       glnn report tunes --data other.txt --out other.html
+      glnn report orders --followed orders/follow-new.csv.state
     """
     from glnn.cli.inputs import read
     from glnn.cli.printing import print_json, tell, working
@@ -54,6 +60,7 @@ def report(
         shown = config.data("valid") or config.data("data")
     if shown is None:
         raise InputError(f"{run} is a model without its data: say with --data what to show it at work on")
+    course = None if followed is None else _course(followed)
     if is_run:
         counts = (RunFolder(run).result() or {}).get("counts") or {}
     with working(f"writing {target}", json):
@@ -64,6 +71,7 @@ def report(
             name=shown.path.name,
             train_symbols=counts.get("train"),
             validation_symbols=counts.get("validation"),
+            followed=course,
         )
         write_page(page, target)
     tell(shown.said, json)
@@ -72,3 +80,19 @@ def report(
         print_json(facts)
         return
     typer.echo(f"{target} ({facts['bytes'] / 1e6:.1f} MB): open it in a browser")
+
+
+def _course(path: Path) -> Any:
+    """How the bits went that `glnn follow` counted."""
+    from glnn.estimators.streaming import load_streams
+    from glnn.report.drift import drift_of_stretches
+    from glnn.sequences import InputError
+    from glnn.streams.course import Course
+
+    streams = load_streams(path)
+    found = Course.remembered(streams.more.get("course"))
+    course = drift_of_stretches(found.stretches, streams.learner is not None)
+    if course is None:
+        events = sum(events for events, _ in found.stretches)
+        raise InputError(f"{path} has {events:,} events, too few to see how their bits went: follow more of them")
+    return course

@@ -2,6 +2,7 @@
 
 For each of a few lengths the last place is kept at which that many symbols stood. A match is followed for as long as it
 is right; after a miss it goes on from there, for what differs is often one symbol, until a better one is found.
+Places count from the first symbol on. A bounded history is a ring, and what it no longer holds is no match.
 """
 
 from __future__ import annotations
@@ -36,8 +37,13 @@ def bucket(length: int) -> int:
 def seek(plan: Plan, memory: Memory, cursor: Cursor, learning: bool) -> None:
     """Look for a match where there is none or a short one, and, when learning, enter this place."""
     recent, before = cursor.recent, plan.lengths.size
+    ring = memory.history.size - 1
+    oldest = max(0, memory.filled[SYMBOLS] - memory.history.size)
     for m in range(plan.match_lengths.size):
         least = plan.match_lengths[m]
+        if 0 <= cursor.pointer[m] < oldest:
+            cursor.pointer[m] = -1
+            cursor.length[m] = 0
         if not learning and cursor.length[m] >= least:
             continue
         key = np.uint64(m + 1)
@@ -45,10 +51,10 @@ def seek(plan: Plan, memory: Memory, cursor: Cursor, learning: bool) -> None:
             key = combined(key, np.uint64(recent[k] + 1))
         key |= ONE
         place = find(key, memory.places)
-        if place >= 0 and cursor.length[m] < least:
+        if place >= 0 and cursor.length[m] < least and memory.places[place]["at"] >= oldest:
             at = memory.places[place]["at"]
             length = 0
-            while length < min(recent.size, at) and recent[length] == memory.history[at - 1 - length]:
+            while length < min(recent.size, at - oldest) and recent[length] == memory.history[(at - 1 - length) & ring]:
                 length += 1
             # The beginning of a sequence is a match as well, of whatever length it has.
             if length >= least or recent[length] == before:
@@ -71,7 +77,7 @@ def follow(symbol: int, memory: Memory, cursor: Cursor) -> None:
         at = cursor.pointer[m]
         if at < 0:
             continue
-        if memory.history[at] == symbol:
+        if memory.history[at & (memory.history.size - 1)] == symbol:
             cursor.length[m] += 1
             if cursor.length[m] >= _RECOVERED:
                 cursor.misses[m] = 0

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from glnn.contexts.mixing_bounds import bounded, room_within
 from glnn.contexts.mixing_memory import (
     Cursor,
     Memory,
@@ -22,9 +23,12 @@ from glnn.contexts.mixing_memory import (
     with_room,
 )
 from glnn.contexts.mixing_plan import Plan, make_plan
+from glnn.contexts.mixing_pushing import NO_ROOM, Frame
 from glnn.contexts.mixing_reading import ALL, COUNTS, NOTHING, read
 
 CHUNK = 1 << 15
+# No predictor from outside has a say.
+_SILENT = np.empty((0, 0))
 
 Progress = Callable[[int, float], bool]
 
@@ -39,9 +43,12 @@ class Reader:
     changes: int
     owns: bool = False
     """Whether the memory is this reader's own; else it is copied before the first change."""
+    most: int | None = None
+    """The most slots of a table, where memory is bounded."""
     work: Work = field(init=False, repr=False)
     room: np.ndarray = field(init=False, repr=False)
     """What one more symbol can take of the tables."""
+    _frame: Frame | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         self.work = new_work(self.plan)
@@ -50,7 +57,12 @@ class Reader:
     def copy(self) -> Reader:
         """An independent reader at the same place."""
         return Reader(
-            self.plan, self.memory.copy() if self.owns else self.memory, self.cursor.copy(), self.changes, self.owns
+            self.plan,
+            self.memory.copy() if self.owns else self.memory,
+            self.cursor.copy(),
+            self.changes,
+            self.owns,
+            self.most,
         )
 
     def read(self, codes: np.ndarray, first: np.ndarray, outside: np.ndarray | None = None) -> np.ndarray:
@@ -65,13 +77,22 @@ class Reader:
         return rows, self._read(codes, first, outside, rows)
 
     def probabilities(self, outside: np.ndarray | None = None) -> np.ndarray:
-        """The distribution of the next symbol; the reader stays where it is."""
-        rows = np.empty((1, self.plan.lengths.size))
-        outside = np.empty((1, 0, 0)) if outside is None else outside
-        symbol, first, chance = np.zeros(1, np.int64), np.zeros(1, np.bool_), np.empty(1)
-        place = (self.plan, self.memory, self.cursor.copy(), self.work)
-        read(symbol, first, 0, outside, NOTHING, self.room, *place, rows, chance)
-        return rows[0]
+        """The distribution of the next symbol, `outside` being (E, A); the reader stays where it is."""
+        out = np.empty(self.plan.lengths.size)
+        self._bound().look(_SILENT if outside is None else outside, self.cursor, out)
+        return out
+
+    def push(self, code: int, outside: np.ndarray | None = None, top: int = 0) -> tuple[float, np.ndarray]:
+        """The probability of the next symbol, which is read, and rows (code, probability) of the `top` likeliest."""
+        if self.changes:
+            self.own()
+        outside = _SILENT if outside is None else outside
+        likeliest = np.empty((top, 2))
+        given = self._bound().push(code, outside, self.changes, self.room, self.cursor, likeliest)
+        if given == NO_ROOM:
+            self.make_room()
+            given = self._bound().push(code, outside, self.changes, self.room, self.cursor, likeliest)
+        return given, likeliest
 
     def restart(self) -> None:
         """Go to the start of a sequence."""
@@ -84,8 +105,19 @@ class Reader:
 
     def make_room(self) -> None:
         """Let the tables take one more symbol, if any is to be entered."""
-        if self.changes & COUNTS:
+        if not self.changes & COUNTS:
+            return
+        if self.most is None:
             self.memory = with_room(self.memory, self.room)
+        else:
+            own = room_for_a_symbol(self.plan)
+            self.memory = bounded(self.memory, own, self.most)
+            self.room = room_within(self.memory, own, self.most)
+
+    def _bound(self) -> Frame:
+        if self._frame is None or self._frame.memory is not self.memory:
+            self._frame = Frame(self.plan, self.memory, self.work)
+        return self._frame
 
     def _read(self, codes: np.ndarray, first: np.ndarray, outside: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
         if self.changes:

@@ -105,5 +105,5 @@ def advance(symbol: int, plan: Plan, memory: Memory, cursor: Cursor, learning: b
         cursor.seen[symbol] = True
         hashes[SET_HASH] += combined(ONE, code)
     if learning:
-        memory.history[memory.filled[SYMBOLS]] = symbol
+        memory.history[memory.filled[SYMBOLS] & (memory.history.size - 1)] = symbol
         memory.filled[SYMBOLS] += 1

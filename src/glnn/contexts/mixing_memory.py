@@ -90,7 +90,8 @@ class Work(NamedTuple):
     """Scratch: what was looked up before a symbol, and what the predictions on its path were made of.
 
     The second part has a row for each depth: all decisions of a symbol are predicted before any of them is learned, so
-    that the distribution of the symbol is one and the same however it is asked for.
+    that the distribution of the symbol is one and the same however it is asked for. The last row is for decisions off
+    the symbol's path, which are looked at and not learned.
     """
 
     keys: np.ndarray
@@ -100,6 +101,10 @@ class Work(NamedTuple):
     confidence: np.ndarray
     base: np.ndarray
     reached: np.ndarray
+    waiting: np.ndarray
+    """Branchings, and symbols y as −1 − y, that were reached and are still to be looked at."""
+    kept: np.ndarray
+    ones: np.ndarray
     decision: np.ndarray
     state: np.ndarray
     run: np.ndarray
@@ -190,7 +195,7 @@ def new_work(plan: Plan) -> Work:
     contexts, matches = plan.kinds.size, plan.match_lengths.size
     base = weight_rows(plan)
     sets = base.size - 1
-    depth = plan.branchings.shape[1]
+    depth = plan.branchings.shape[1] + 1
     decision, state, run = np.zeros((3, depth, contexts), np.int64)
     log_odds, chance = np.zeros((2, depth, sets))
     return Work(
@@ -200,7 +205,10 @@ def new_work(plan: Plan) -> Work:
         np.zeros((plan.outside, 2 * plan.lengths.size - 1)),
         np.zeros(1, np.int64),
         base,
-        np.zeros(len(plan.children)),
+        np.zeros(len(plan.children) + 2),
+        np.zeros(len(plan.children) + 2, np.int64),
+        np.zeros((3, matches), np.int64),
+        np.zeros(depth),
         decision,
         state,
         run,

@@ -69,21 +69,26 @@ def take_outside(outside: np.ndarray, plan: Plan, work: Work) -> None:
 
 @kernel(_nrt=False)
 def predict(node: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> float:
-    """The probability that the decision at a branching is 1; changes nothing but the scratch."""
-    depth = plan.depth[node]
-    _hear_contexts(node, depth, plan, memory, work)
-    longest = _hear_matches(node, depth, plan, memory, cursor, work)
-    _hear_outside(node, depth, plan, work)
-    _choose_rows(node, depth, longest, plan, cursor, work)
-    log_odds = _mixed(node, depth, memory, work)
-    work.numbers[depth, 0] = squash(log_odds)
-    p = _corrected(node, depth, log_odds, memory, cursor, work)
+    """The probability that the decision at a branching is 1; changes nothing but the scratch, at its depth."""
+    return predict_in(plan.depth[node], node, plan, memory, cursor, work)
+
+
+@kernel(_nrt=False)
+def predict_in(at: int, node: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> float:
+    """The same at a given row of the scratch."""
+    _hear_contexts(at, node, plan, memory, work)
+    longest = _hear_matches(at, node, plan, memory, cursor, work)
+    _hear_outside(at, node, plan, work)
+    _choose_rows(at, node, longest, plan, cursor, work)
+    log_odds = _mixed(at, node, memory, work)
+    work.numbers[at, 0] = squash(log_odds)
+    p = _corrected(at, node, log_odds, memory, cursor, work)
     return min(max(p, LEAST), 1.0 - LEAST)
 
 
 @kernel(_nrt=False)
-def _hear_contexts(node: int, depth: int, plan: Plan, memory: Memory, work: Work) -> None:
-    x, state, runs = work.x[depth], work.state[depth], work.run[depth]
+def _hear_contexts(at: int, node: int, plan: Plan, memory: Memory, work: Work) -> None:
+    depth, x, state, runs = plan.depth[node], work.x[at], work.state[at], work.run[at]
     for i in range(plan.kinds.size):
         first = PER_CONTEXT * i
         x[first] = 0.0
@@ -105,10 +110,10 @@ def _hear_contexts(node: int, depth: int, plan: Plan, memory: Memory, work: Work
             elif not plan.stationary:
                 x[first + 2] = sign * stretch(p)
             runs[i] = run
-            work.expected[depth, i] = plan.bits[symbol, depth]
+            work.expected[at, i] = plan.bits[symbol, depth]
         if slot["kind"] == MANY:
             place = find(combined(work.keys[i], np.uint64(node)) | ONE, memory.decisions)
-            work.decision[depth, i] = place
+            work.decision[at, i] = place
             if place >= 0:
                 decision = memory.decisions[place]
                 state[i] = decision["state"]
@@ -117,33 +122,33 @@ def _hear_contexts(node: int, depth: int, plan: Plan, memory: Memory, work: Work
 
 
 @kernel(_nrt=False)
-def _hear_matches(node: int, depth: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> int:
+def _hear_matches(at: int, node: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> int:
     """Gives the class of the longest match that has a say, from 1, or 0."""
-    x, longest = work.x[depth], 0
+    depth, x, longest = plan.depth[node], work.x[at], 0
     for m in range(plan.match_lengths.size):
         first = PER_CONTEXT * plan.kinds.size + PER_MATCH * m
         x[first] = 0.0
         x[first + 1] = 0.0
-        work.match[depth, m, 0] = -1
+        work.match[at, m, 0] = -1
         if cursor.pointer[m] < 0:
             continue
-        symbol = memory.history[cursor.pointer[m]]
+        symbol = memory.history[cursor.pointer[m] & (memory.history.size - 1)]
         if depth < plan.lengths[symbol] and plan.branchings[symbol, depth] == node:
             sign = 1.0 if plan.bits[symbol, depth] else -1.0
             length, misses = bucket(cursor.length[m]), min(cursor.misses[m], MISSES - 1)
             p = memory.match_chance[m, length, misses, 0]
             x[first] = sign * stretch(p)
             x[first + 1] = sign * (p - 0.5) * _CONFIDENCE
-            work.match[depth, m, 0] = length
-            work.match[depth, m, 1] = misses
-            work.expected[depth, plan.kinds.size + m] = plan.bits[symbol, depth]
+            work.match[at, m, 0] = length
+            work.match[at, m, 1] = misses
+            work.expected[at, plan.kinds.size + m] = plan.bits[symbol, depth]
             longest = max(longest, 1 + length)
     return longest
 
 
 @kernel(_nrt=False)
-def _hear_outside(node: int, depth: int, plan: Plan, work: Work) -> None:
-    x, nodes = work.x[depth], plan.children.shape[0]
+def _hear_outside(at: int, node: int, plan: Plan, work: Work) -> None:
+    x, nodes = work.x[at], plan.children.shape[0]
     first = PER_CONTEXT * plan.kinds.size + PER_MATCH * plan.match_lengths.size
     child = plan.children[node, 1]
     place = child if child >= 0 else nodes - 1 - child
@@ -156,8 +161,8 @@ def _hear_outside(node: int, depth: int, plan: Plan, work: Work) -> None:
 
 
 @kernel(_nrt=False)
-def _choose_rows(node: int, depth: int, longest: int, plan: Plan, cursor: Cursor, work: Work) -> None:
-    row, base, stage = work.row[depth], work.base, min(depth, 2)
+def _choose_rows(at: int, node: int, longest: int, plan: Plan, cursor: Cursor, work: Work) -> None:
+    row, base, stage = work.row[at], work.base, min(plan.depth[node], 2)
     row[0] = base[0] + min(node, NODES - 1)
     row[1] = base[1] + 3 * work.known[0] + stage
     row[2] = base[2] + 3 * longest + stage
@@ -169,9 +174,9 @@ def _choose_rows(node: int, depth: int, longest: int, plan: Plan, cursor: Cursor
 
 
 @kernel(_nrt=False)
-def _mixed(node: int, depth: int, memory: Memory, work: Work) -> float:
+def _mixed(at: int, node: int, memory: Memory, work: Work) -> float:
     """Both layers; gives the log-odds."""
-    x, row = work.x[depth], work.row[depth]
+    x, row = work.x[at], work.row[at]
     final = memory.final_weights[min(node, NODES - 1)]
     result = 0.0
     for s in range(row.size):
@@ -184,20 +189,20 @@ def _mixed(node: int, depth: int, memory: Memory, work: Work) -> float:
             c += w[i + 2] * x[i + 2]
             d += w[i + 3] * x[i + 3]
         total = min(max((a + b) + (c + d), -_BOUND), _BOUND)
-        work.log_odds[depth, s] = total
-        work.chance[depth, s] = squash(total)
+        work.log_odds[at, s] = total
+        work.chance[at, s] = squash(total)
         result += final[s] * total
     return min(max(result, -_BOUND), _BOUND)
 
 
 @kernel(_nrt=False)
-def _corrected(node: int, depth: int, log_odds: float, memory: Memory, cursor: Cursor, work: Work) -> float:
-    tables, corrected = memory.corrections, work.corrected[depth]
+def _corrected(at: int, node: int, log_odds: float, memory: Memory, cursor: Cursor, work: Work) -> float:
+    tables, corrected = memory.corrections, work.corrected[at]
     place = (min(max(log_odds, -EDGE), EDGE) + EDGE) * ((BUCKETS - 1) / (2.0 * EDGE))
     low = min(int(place), BUCKETS - 2)
     share = place - low
     corrected[0] = low
-    work.numbers[depth, 1] = share
+    work.numbers[at, 1] = share
     rows = tables.shape[1]
     key = np.uint64(node)
     corrected[1] = min(node, rows - 1)
@@ -208,4 +213,4 @@ def _corrected(node: int, depth: int, log_odds: float, memory: Memory, cursor: C
     for k in range(tables.shape[0]):
         table = tables[k, corrected[1 + k]]
         total += table[low] * (1.0 - share) + table[low + 1] * share
-    return work.numbers[depth, 0] * (1.0 - _HALF_CORRECTED) + _HALF_CORRECTED * total / tables.shape[0]
+    return work.numbers[at, 0] * (1.0 - _HALF_CORRECTED) + _HALF_CORRECTED * total / tables.shape[0]

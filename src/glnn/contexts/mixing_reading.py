@@ -77,7 +77,7 @@ def read(
             restart(plan, cursor)
         prepare(outside[t], changes, plan, memory, cursor, work)
         if rows.shape[0] > 0:
-            _distribute(plan, memory, cursor, work, rows[t])
+            distribute(plan, memory, cursor, work, rows[t])
         symbol, product = codes[t], 1.0
         for depth in range(plan.lengths[symbol]):
             node, bit = plan.branchings[symbol, depth], plan.bits[symbol, depth]
@@ -89,7 +89,7 @@ def read(
 
 
 @kernel(_nrt=False)
-def _distribute(plan: Plan, memory: Memory, cursor: Cursor, work: Work, out: np.ndarray) -> None:
+def distribute(plan: Plan, memory: Memory, cursor: Cursor, work: Work, out: np.ndarray) -> None:
     """Fill the distribution of the next symbol: a branching hands what reaches it to its two children."""
     nodes = plan.children.shape[0]
     reached = work.reached

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from glnn.contexts.ngram import Counts, NGramModel, NGramReader, NGramState
+from glnn.contexts.read_again import checked_history
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -63,6 +64,16 @@ class NGramLearner:
     def learned(self) -> NGramModel:
         """The model with the counts as they are now."""
         return replace(self._model, counts=self._reader.counts.copy())
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """The symbols read."""
+        return {"history": self.counts.read_so_far().copy()}
+
+    def recall(self, memory: dict[str, np.ndarray]) -> None:
+        """Read what another of the same has read."""
+        model, history = self._model, checked_history(memory, len(self.alphabet))
+        again = type(model).from_arrays(model.alphabet, model.order, {"history": history})
+        self._reader = NGramReader(model, again.counts, model.padding())
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data; nothing is learned."""

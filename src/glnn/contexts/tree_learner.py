@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glnn.contexts.forest import Forest
+from glnn.contexts.read_again import checked_history
 from glnn.contexts.tree_reader import Reader
 from glnn.sequences import Alphabet, Encoded
 
@@ -68,6 +69,17 @@ class TreeLearner:
     def learned(self) -> ContextTreeWeighting:
         """The trees as they are now."""
         return replace(self._trees, forest=self._reader.forest.copy(), tail=self._reader.context.copy())
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """The symbols read."""
+        return {"history": self.forest.read_so_far().copy()}
+
+    def recall(self, memory: dict[str, np.ndarray]) -> None:
+        """Read what another of the same has read."""
+        trees = self._trees
+        arrays = {"children": trees.decomposition.children, "history": checked_history(memory, len(self.alphabet))}
+        again = type(trees).from_arrays(trees.alphabet, trees.settings, arrays)
+        self._reader = Reader(self._trees, again.forest, again.tail.copy())
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data; nothing is learned."""

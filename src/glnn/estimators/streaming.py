@@ -1,6 +1,7 @@
 """Streams of a model, and their files: the model as it is, what was learned since, and where each stream stands.
 
-A file of streams is a model file with more arrays: those of the model begin with "model/", those of stream k with "k/".
+A file of streams is a model file with more arrays: those of the model begin with "model/", those of stream k with "k/",
+and what a learner knows beyond the model with "learned/"; where a learner cannot say that, the model is what it became.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ import numpy as np
 from glnn.estimators.base import SequenceModel
 from glnn.estimators.parameters import choice
 from glnn.estimators.persistence import packed, unpacked
-from glnn.predictors import Predictor
-from glnn.predictors.escape import WithEscape
-from glnn.predictors.protocol import Learner, learner_of
+from glnn.predictors.prequential import frozen
+from glnn.predictors.protocol import KeptLearner, Learner, part_of, stream_learner_of
 from glnn.sequences.token_json import token_from_json, token_to_json
 from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file
 from glnn.streams import Stream, Streams
@@ -27,16 +27,20 @@ _CLASS = "Streams"
 
 
 def stream(model: SequenceModel, learning: str) -> Stream:
-    """A stream of its own."""
+    """A stream of its own.
+
+    One that does not learn leaves even a tree as it is: those that learn from what they score keep that in their state,
+    of which a place says nothing.
+    """
     learner = _learner(model, learning)
-    found = Stream(_as_it_is(model), begin=None if learner is None else learner.begin_learning)
+    found = Stream(frozen(model.predictor_), begin=None if learner is None else learner.begin_learning)
     found.write = partial(save_stream, model, found, learner)
     return found
 
 
 def streams(model: SequenceModel, learning: str, most: int | None) -> Streams:
     """A group of streams."""
-    found = Streams(_as_it_is(model), most, _learner(model, learning))
+    found = Streams(frozen(model.predictor_), most, _learner(model, learning))
     found.write = partial(save_streams, model, found)
     return found
 
@@ -54,14 +58,15 @@ def save_streams(model: SequenceModel, found: Streams, path: str | os.PathLike[s
 
 def load_stream(path: str | os.PathLike[str]) -> Stream:
     """The stream that `Stream.save` wrote, to go on to the same bits."""
-    model, places, about = _read(path)
+    model, places, learned, about = _read(path)
     try:
         if not about["single"]:
             raise ModelFileError(f"{path} holds a group of streams: open it with glnn.load_streams")
         learner = _learner(model, about["learning"])
+        _recall(learner, learned)
         ((_, place, numbers),) = places
         begin = None if learner is None else learner.begin_learning
-        found = Stream(_as_it_is(model), place, **numbers, begin=begin)
+        found = Stream(frozen(model.predictor_), place, **numbers, begin=begin)
     except (KeyError, TypeError, ValueError) as error:
         raise _broken(path, error) from None
     found.write = partial(save_stream, model, found, learner)
@@ -70,11 +75,12 @@ def load_stream(path: str | os.PathLike[str]) -> Stream:
 
 def load_streams(path: str | os.PathLike[str]) -> Streams:
     """The group that `Streams.save` wrote; `more` is what was kept beside it."""
-    model, places, about = _read(path)
+    model, places, learned, about = _read(path)
     try:
         if about["single"]:
             raise ModelFileError(f"{path} holds one stream: open it with glnn.load_stream")
         found = streams(model, about["learning"], about["most"])
+        _recall(found.learner, learned)
         for key, place, numbers in places:
             found[key] = found.make(place, **numbers)
         found.more = dict(about["more"])
@@ -83,24 +89,13 @@ def load_streams(path: str | os.PathLike[str]) -> Streams:
     return found
 
 
-def _as_it_is(model: SequenceModel) -> Predictor:
-    """The predictor with what it has learned: a stream that does not learn leaves even a tree as it is.
-
-    Trees that go on learning from what they score keep that in their state, of which a place says nothing.
-    """
-    predictor = model.predictor_
-    if isinstance(predictor, WithEscape):
-        return WithEscape(_frozen(predictor.inner), predictor.alphabet, predictor.probability)
-    return _frozen(predictor)
-
-
-def _frozen(predictor: Predictor) -> Predictor:
-    frozen = getattr(predictor, "frozen", None)
-    return predictor if frozen is None else frozen()  # type: ignore[no-any-return]
-
-
 def _learner(model: SequenceModel, learning: str) -> Learner | None:
-    return learner_of(model.predictor_) if choice("learning", learning, LEARNING) == "online" else None
+    return stream_learner_of(model.predictor_) if choice("learning", learning, LEARNING) == "online" else None
+
+
+def _recall(learner: Learner | None, arrays: dict[str, np.ndarray]) -> None:
+    if isinstance(learner, KeptLearner):
+        learner.recall(arrays)
 
 
 def _write(
@@ -110,11 +105,14 @@ def _write(
     found: list[tuple[Any, Stream]],
     about: dict[str, Any],
 ) -> None:
-    if learner is not None:
+    kept: dict[str, np.ndarray] = {}
+    if isinstance(learner, KeptLearner):
+        kept = {f"learned/{name}": array for name, array in learner.memory().items()}
+    elif learner is not None:
         model = copy(model)
         model._take(learner.learned())
     arrays, header = packed(model)
-    tensors = {f"model/{name}": array for name, array in arrays.items()}
+    tensors = kept | {f"model/{name}": array for name, array in arrays.items()}
     told = []
     for k, (key, one) in enumerate(found):
         tensors |= {f"{k}/{name}": array for name, array in one.place().items()}
@@ -124,14 +122,15 @@ def _write(
     write_model_file(path, tensors, {"class": _CLASS, "model": header, "streams": told, "learning": learning, **about})
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[SequenceModel, list[tuple[Any, Any, dict[str, Any]]], dict[str, Any]]:
-    """The model, each stream's key, place and numbers, and what else the header says."""
+def _read(
+    path: str | os.PathLike[str],
+) -> tuple[SequenceModel, list[tuple[Any, Any, dict[str, Any]]], dict[str, np.ndarray], dict[str, Any]]:
+    """The model, each stream's key, place and numbers, what was learned, and what else the header says."""
     tensors, header = read_model_file(path)
     if header.get("class") != _CLASS:
         raise ModelFileError(f"{path} holds no streams: a model file is opened with glnn.load")
     try:
-        own = {name.removeprefix("model/"): array for name, array in tensors.items() if name.startswith("model/")}
-        model = unpacked(own, header["model"], path)
+        model = unpacked(part_of(tensors, "model/"), header["model"], path)
         grouped: dict[str, dict[str, np.ndarray]] = {}
         for name, array in tensors.items():
             number, _, rest = name.partition("/")
@@ -141,7 +140,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[SequenceModel, list[tuple[Any, 
             place = grouped[str(k)]
             numbers = {"symbols": int(told["symbols"]), "bits": float.fromhex(told["bits"])}
             places.append((token_from_json(told["key"]), place, {**numbers, "read": _codes(place.pop("read"), model)}))
-        return model, places, header
+        return model, places, part_of(tensors, "learned/"), header
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

@@ -10,7 +10,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from glnn.predictors.protocol import Learner, Predictor, State, StepwisePredictor, learner_of, move_to, place_of
+from glnn.predictors.protocol import (
+    KeptLearner,
+    Learner,
+    Predictor,
+    PushableState,
+    State,
+    StepwisePredictor,
+    learner_of,
+    move_to,
+    place_of,
+    stream_learner_of,
+)
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -39,7 +50,36 @@ class EscapeState:
 
     def copy(self) -> EscapeState:
         """An independent state at the same place."""
-        return EscapeState(self._state.copy(), self._probability, self._escape)
+        return type(self)(self._state.copy(), self._probability, self._escape)
+
+
+class PushableEscapeState(EscapeState):
+    """The same where the state inside can push."""
+
+    _state: PushableState
+
+    def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
+        """Read the next symbol: its probability, and the `top` likeliest before it."""
+        if code == self._escape:
+            inside = self.probabilities()
+            order = np.argsort(-inside, kind="stable")[:top]
+            rows = np.full((top, 2), -1.0)
+            rows[: order.size] = np.column_stack([order, inside[order]])
+            return self._probability, rows
+        probability, rows = self._state.push(code, top)
+        rows[:, 1] *= 1.0 - self._probability
+        # The escape is the last code, so that equals come before it.
+        before = int(((rows[:, 0] >= 0) & (rows[:, 1] >= self._probability)).sum())
+        if before < top:
+            rows[before + 1 :] = rows[before:-1].copy()
+            rows[before] = self._escape, self._probability
+        return (1.0 - self._probability) * probability, rows
+
+
+def _with_escape(state: State, probability: float, escape: int) -> EscapeState:
+    if isinstance(state, PushableState):
+        return PushableEscapeState(state, probability, escape)
+    return EscapeState(state, probability, escape)
 
 
 class WithEscape(StepwisePredictor):
@@ -55,11 +95,17 @@ class WithEscape(StepwisePredictor):
 
     def begin(self) -> EscapeState:
         """The state at the start of a sequence."""
-        return EscapeState(self.inner.begin(), self.probability, len(self.alphabet) - 1)
+        return _with_escape(self.inner.begin(), self.probability, len(self.alphabet) - 1)
 
     def learner(self) -> EscapeLearner:
         """A copy that goes on learning, if the predictor beside the escape can."""
         return EscapeLearner(learner_of(self.inner), self.alphabet, self.probability)
+
+    def stream_learner(self) -> Learner:
+        """A copy that goes on learning for ever, as the predictor beside the escape does."""
+        inner = stream_learner_of(self.inner)
+        kind = KeptEscapeLearner if isinstance(inner, KeptLearner) else EscapeLearner
+        return kind(inner, self.alphabet, self.probability)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""
@@ -91,7 +137,7 @@ class EscapeLearner(WithEscape):
 
     def begin_learning(self) -> EscapeState:
         """The state at the start of a sequence that is learned as it is read."""
-        return EscapeState(self.inner.begin_learning(), self.probability, len(self.alphabet) - 1)
+        return _with_escape(self.inner.begin_learning(), self.probability, len(self.alphabet) - 1)
 
     def learn(self, codes: np.ndarray) -> None:
         """A whole sequence."""
@@ -100,3 +146,17 @@ class EscapeLearner(WithEscape):
     def learned(self) -> WithEscape:
         """The predictor with all that was learned."""
         return WithEscape(self.inner.learned(), self.alphabet, self.probability)
+
+
+class KeptEscapeLearner(EscapeLearner):
+    """One that writes down what it knows."""
+
+    inner: KeptLearner
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """That of the predictor beside the escape."""
+        return self.inner.memory()
+
+    def recall(self, memory: dict[str, np.ndarray]) -> None:
+        """Know what another knew."""
+        self.inner.recall(memory)

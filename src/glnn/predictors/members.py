@@ -16,7 +16,16 @@ from glnn.output import uniform
 from glnn.predictors.calibration import EntropyWeights, mixed
 from glnn.predictors.members_coding import loops_together
 from glnn.predictors.network import NetworkPredictor
-from glnn.predictors.protocol import Learner, Predictor, State, learner_of, move_to, place_of
+from glnn.predictors.protocol import (
+    KeptLearner,
+    Learner,
+    Predictor,
+    State,
+    learner_of,
+    move_to,
+    part_of,
+    place_of,
+)
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -120,9 +129,35 @@ class MembersLearner(Members):
         for member in self.members:
             member.learn(codes)
 
+    def finish(self) -> None:
+        """Learn what is left of the sequence under way."""
+        for member in self.members:
+            finish(member)
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """Those of all members, each under its number."""
+        found = {}
+        for k, member in enumerate(self.members):
+            assert isinstance(member, KeptLearner)
+            found |= {f"{k}/{name}": array for name, array in member.memory().items()}
+        return found
+
+    def recall(self, memory: dict[str, np.ndarray]) -> None:
+        """Know what others knew."""
+        for k, member in enumerate(self.members):
+            assert isinstance(member, KeptLearner)
+            member.recall(part_of(memory, f"{k}/"))
+
     def learned(self) -> Members:
         """The members with all that they learned."""
         return Members([member.learned() for member in self.members], self.weights, self.share)
+
+
+def finish(learner: Learner) -> None:
+    """Let a learner that works in windows learn what is left of the sequence under way."""
+    left = getattr(learner, "finish", None)
+    if left is not None:
+        left()
 
 
 def _run(state: State, codes: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from glnn.sequences import Alphabet, Encoded, InputError
 
 if TYPE_CHECKING:
     from glnn.predictors.mixture_learner import MixtureLearner
+    from glnn.predictors.mixture_stream import MixtureStreamLearner
 
 # How many probabilities of the members are kept at once.
 _AT_ONCE = 1 << 21
@@ -50,6 +51,12 @@ class MixturePredictor:
         from glnn.predictors.mixture_learner import MixtureLearner
 
         return MixtureLearner(self)
+
+    def stream_learner(self) -> MixtureStreamLearner:
+        """A copy that goes on learning for ever, with its networks, in a memory of bounded size."""
+        from glnn.predictors.mixture_stream import MixtureStreamLearner
+
+        return MixtureStreamLearner(self)
 
     def begin(self) -> MixtureState:
         """The state at the start of a sequence."""
@@ -101,9 +108,14 @@ class MixtureState:
 
     def advance(self, code: int) -> None:
         """Read the next symbol; when learning online, this state's own memory learns it."""
-        self._reader.read(np.array([code]), np.zeros(1, np.bool_), self._outside())
+        self.push(code, 0)
+
+    def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
+        """Read the next symbol: its probability, and rows (code, probability) of the `top` likeliest before it."""
+        found = self._reader.push(code, self._outside(), top)
         for member in self._members:
             member.advance(code)
+        return found
 
     def place(self) -> dict[str, np.ndarray]:
         """The symbols before and what follows from them; what it learned on the way belongs to its memory."""
@@ -134,7 +146,7 @@ class MixtureState:
     def _outside(self) -> np.ndarray | None:
         if not self._members:
             return None
-        return np.array([[member.probabilities() for member in self._members]])
+        return np.array([member.probabilities() for member in self._members])
 
 
 def pieces(

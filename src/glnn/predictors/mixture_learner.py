@@ -1,4 +1,4 @@
-"""Mixtures that go on learning, for all the sequences that arrive side by side; their networks stay as they are.
+"""Mixtures that go on learning from more data; their networks stay as they are (`mixture_stream` has those that learn).
 
 What was read is remembered, sequence after sequence, since a file of a mixture is the symbols it learned from: one is
 learned symbol by symbol when it is the only one, and as a whole, when it ends, when there are several.
@@ -15,6 +15,7 @@ from glnn.contexts.mixing import Reader
 from glnn.contexts.mixing_memory import Memory, new_cursor
 from glnn.contexts.mixing_reading import ALL, NOTHING
 from glnn.predictors.mixture import MixturePredictor, MixtureState, pieces
+from glnn.predictors.protocol import State
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -24,18 +25,18 @@ class _Beside(MixtureState):
     def __init__(self, learner: MixtureLearner) -> None:
         self._learner = learner
         model = learner.model
-        reader = Reader(model.contexts.plan, learner.memory, new_cursor(model.contexts.plan), NOTHING)
-        super().__init__(reader, [member.begin() for member in model.members])
+        reader = Reader(model.contexts.plan, learner.tables, new_cursor(model.contexts.plan), NOTHING)
+        super().__init__(reader, learner.begin_members(learning=False))
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
-        self._reader.memory = self._learner.memory
+        self._reader.memory = self._learner.tables
         return super().probabilities()
 
-    def advance(self, code: int) -> None:
+    def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
         """Read the next symbol."""
-        self._reader.memory = self._learner.memory
-        super().advance(code)
+        self._reader.memory = self._learner.tables
+        return super().push(code, top)
 
 
 class _Learning(MixtureState):
@@ -43,13 +44,14 @@ class _Learning(MixtureState):
 
     def __init__(self, learner: MixtureLearner, reader: Reader) -> None:
         self._learner, self._begins = learner, True
-        super().__init__(reader, [member.begin() for member in learner.model.members])
+        super().__init__(reader, learner.begin_members(learning=True))
 
-    def advance(self, code: int) -> None:
+    def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
         """Read the next symbol."""
-        super().advance(code)
+        found = super().push(code, top)
         self._learner.remember(code, self._begins)
         self._begins = False
+        return found
 
     def place(self) -> dict[str, np.ndarray]:
         """Whether the sequence has begun, beside the place in it."""
@@ -64,15 +66,18 @@ class _Learning(MixtureState):
 class MixtureLearner:
     """A memory of its own, begun as a copy."""
 
+    most: int | None = None
+    """The most slots of a table, where memory is bounded."""
+
     def __init__(self, model: MixturePredictor) -> None:
         self.model = model.with_learning(False)
         contexts = model.contexts
-        self._reader = Reader(contexts.plan, contexts.memory.copy(), new_cursor(contexts.plan), ALL, owns=True)
+        self._reader = Reader(contexts.plan, contexts.memory.copy(), new_cursor(contexts.plan), ALL, True, self.most)
         self._codes: list[int] = []
         self._starts: list[int] = []
 
     @property
-    def memory(self) -> Memory:
+    def tables(self) -> Memory:
         """What is learned so far."""
         return self._reader.memory
 
@@ -102,10 +107,14 @@ class MixtureLearner:
         self._starts.append(len(self._codes))
         self._codes.extend(codes.tolist())
 
+    def begin_members(self, learning: bool) -> list[State]:
+        """The networks at the start of a sequence, to learn from it or not; here they never do."""
+        return [member.begin() for member in self.model.members]
+
     def learned(self) -> MixturePredictor:
         """The mixture with all that was learned."""
         model = self.model
-        contexts = replace(model.contexts, memory=self.memory.copy(), tail=self._reader.cursor.copy())
+        contexts = replace(model.contexts, memory=self.tables.copy(), tail=self._reader.cursor.copy())
         codes, starts, *rest = model.identity
         inner = [len(codes) + start for start in self._starts]
         starts = np.array([*starts[:-1].tolist(), *inner, len(codes) + len(self._codes)], np.int64)
@@ -127,8 +136,8 @@ class MixtureLearner:
         return self._now().log_likelihoods(data)
 
     def _now(self) -> MixturePredictor:
-        return replace(self.model, contexts=replace(self.model.contexts, memory=self.memory))
+        return replace(self.model, contexts=replace(self.model.contexts, memory=self.tables))
 
     def _new_reader(self) -> Reader:
         plan = self.model.contexts.plan
-        return Reader(plan, self.memory, new_cursor(plan), ALL, owns=True)
+        return Reader(plan, self.tables, new_cursor(plan), ALL, True, self.most)

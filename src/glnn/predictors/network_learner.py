@@ -13,7 +13,7 @@ import numpy as np
 from glnn.models.stepping import Stepper
 from glnn.output.uniform import mixed
 from glnn.predictors.network import NetworkPredictor
-from glnn.predictors.protocol import placed
+from glnn.predictors.protocol import part_of, placed
 from glnn.sequences import Alphabet, Encoded, InputError
 from glnn.training.online import OnlineSettings, OnlineSteps
 
@@ -93,10 +93,14 @@ class NetworkLearner:
 
     def begin_learning(self) -> LearningState:
         """The state at the start of a sequence that is learned as it is read, after what is left of the last one."""
-        if self._under_way is not None:
-            self._under_way.finish()
+        self.finish()
         self._under_way = LearningState(self, self.stepper.begin(), learn=True)
         return self._under_way
+
+    def finish(self) -> None:
+        """Learn what is left of the sequence under way."""
+        if self._under_way is not None:
+            self._under_way.finish()
 
     def learn(self, codes: np.ndarray) -> None:
         """A whole sequence, window by window."""
@@ -115,6 +119,19 @@ class NetworkLearner:
         network, steps = self._network, self._steps
         running = {name: part.copy() for name, part in steps.running.items()}
         return NetworkPredictor(network.model, steps.params, network.alphabet, network.threads, network.share, running)
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """The parameters and the metric."""
+        params, running = self._steps.params, self._steps.running
+        own = {"w": params.w, "theta": params.theta, "V0": params.V0}
+        return {**own, **{f"running/{name}": part.copy() for name, part in running.items()}}
+
+    def recall(self, memory: dict[str, np.ndarray]) -> None:
+        """Know what another of this network knew."""
+        params = self._steps.params
+        w, theta, V0 = (placed(memory, name, getattr(params, name)) for name in ("w", "theta", "V0"))
+        self._steps.recall(params.replace(w=w, theta=theta, V0=V0), part_of(memory, "running/"))
+        self.stepper = self._network.model.stepper(self._steps.params)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data; nothing is learned."""

@@ -43,6 +43,18 @@ class PlacedState(State, Protocol):
         ...
 
 
+@runtime_checkable
+class PushableState(State, Protocol):
+    """A state that tells what came and what was expected in one go, quicker than a distribution and a step."""
+
+    def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
+        """Read the next symbol: its probability, and rows (code, probability) of the `top` likeliest before it.
+
+        The likeliest comes first, of equals the one of the lower code; rows that are too many have the code −1.
+        """
+        ...
+
+
 def placed(place: dict[str, np.ndarray], name: str, like: np.ndarray) -> np.ndarray:
     """The array of a place, for a state of which `like` is the present one."""
     found = place.get(name)
@@ -129,6 +141,41 @@ class Learnable(Predictor, Protocol):
     def learner(self) -> Learner:
         """A copy that learns."""
         ...
+
+
+@runtime_checkable
+class KeptLearner(Learner, Protocol):
+    """A learner that can write down what it knows by now, of a size that does not depend on how much it learned from.
+
+    So it need not keep the symbols that it read, as one must whose file is those symbols.
+    """
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """All that it knows beyond the predictor that it was made from."""
+        ...
+
+    def recall(self, memory: dict[str, np.ndarray]) -> None:
+        """Know what another of the same predictor knew; a memory that is none of its own is an InputError."""
+        ...
+
+
+@runtime_checkable
+class StreamLearnable(Predictor, Protocol):
+    """A predictor with a learner made for streams without end."""
+
+    def stream_learner(self) -> KeptLearner:
+        """A copy that learns."""
+        ...
+
+
+def stream_learner_of(predictor: Predictor) -> Learner:
+    """A learner for a stream without end where there is one, else any."""
+    return predictor.stream_learner() if isinstance(predictor, StreamLearnable) else learner_of(predictor)
+
+
+def part_of(memory: dict[str, np.ndarray], own: str) -> dict[str, np.ndarray]:
+    """The arrays whose names begin so, under the rest of their names."""
+    return {name.removeprefix(own): array for name, array in memory.items() if name.startswith(own)}
 
 
 def learner_of(predictor: Predictor) -> Learner:

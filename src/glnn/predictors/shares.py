@@ -60,6 +60,10 @@ class Shares:
         """A copy that goes on learning."""
         return SharesLearner(self)
 
+    def stream_learner(self) -> SharesStreamLearner:
+        """A copy that goes on learning for ever, networks included."""
+        return SharesStreamLearner(self)
+
     def begin(self) -> SharesState:
         """The state at the start of a sequence."""
         return SharesState([model.begin() for model in self._all], self.weights, self.floor)
@@ -127,9 +131,12 @@ class SharesLearner:
     """Learners side by side; the shares and the networks stay as they are."""
 
     def __init__(self, model: Shares) -> None:
-        self._mixture = model.mixture.learner()
+        self._mixture = self._learner(model.mixture)
         self._beside = [one.learner() for one in model.beside]
         self._model = model
+
+    def _learner(self, mixture: MixturePredictor) -> Any:
+        return mixture.learner()
 
     @property
     def alphabet(self) -> Alphabet:
@@ -169,6 +176,26 @@ class SharesLearner:
     def _state(self, states: list[State]) -> SharesState:
         networks = [network.begin() for network in self._model.networks]
         return SharesState([*states, *networks], self._model.weights, self._model.floor)
+
+
+class SharesStreamLearner(SharesLearner):
+    """The same for streams. Trees and n-grams keep the symbols that they read, 4 bytes each."""
+
+    def _learner(self, mixture: MixturePredictor) -> Any:
+        return mixture.stream_learner()
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """What all have become."""
+        found = dict(self._mixture.memory())
+        for k, learner in enumerate(self._beside):
+            found[f"beside{k}"] = learner.memory()["history"]
+        return found
+
+    def recall(self, memory: dict[str, np.ndarray]) -> None:
+        """Know what others knew."""
+        self._mixture.recall(memory)
+        for k, learner in enumerate(self._beside):
+            learner.recall({"history": memory[f"beside{k}"]} if f"beside{k}" in memory else {})
 
 
 def _rows(model: Predictor, data: Encoded) -> Iterator[np.ndarray]:

@@ -15,9 +15,11 @@ import numpy as np
 
 from glnn.predictors.expected import expected_at
 from glnn.report import held, time_scales
+from glnn.report.drift import drift_of
 from glnn.report.labels import label, labels, symbols_of
 from glnn.report.page_data import (
     Comparison,
+    Drift,
     Fact,
     Inside,
     Learning,
@@ -50,6 +52,7 @@ def from_model(
     train_symbols: int | None = None,
     validation_symbols: int | None = None,
     comparison: Comparison | None = None,
+    followed: Drift | None = None,
     samples: bool = True,
     random_state: int = 0,
     when: datetime | None = None,
@@ -58,7 +61,8 @@ def from_model(
     """All that can be shown of a model on one or several sequences.
 
     `name` says what the data are; `train_symbols` and `validation_symbols`, how many symbols were to be predicted in
-    training, make the learning curves bits a symbol; `when` is the date in the header, now if it is not given.
+    training, make the learning curves bits a symbol; `followed` is the course of what was followed; `when` is the date
+    in the header, now if it is not given.
     """
     positions = read_positions(model, data, mask)
     inside = _inside(model, positions)
@@ -72,6 +76,8 @@ def from_model(
         comparison=comparison,
         learning=_learning(model, train_symbols, validation_symbols),
         surprise=surprise,
+        drift=drift_of(model, positions),
+        followed=followed,
         samples=_samples(model, random_state) if samples else (),
         inside=inside,
         together=_together(model),

@@ -28,6 +28,7 @@ _SCRIPTS = (
     "comparison.js",
     "learning.js",
     "surprise.js",
+    "drift.js",
     "activity.js",
     "folds.js",
     "graph.js",

@@ -128,6 +128,31 @@ class Inside:
 
 
 @dataclass(frozen=True)
+class Change:
+    """After so many events, from so many bits an event to so many."""
+
+    after: int
+    bits_before: float
+    bits_after: float
+
+
+@dataclass(frozen=True, eq=False)
+class Drift:
+    """Bits an event over time, averaged over stretches: (K,) each."""
+
+    ends: np.ndarray
+    """How many events there were at the end of each stretch."""
+    counts: np.ndarray
+    frozen: np.ndarray | None
+    """As the model was trained."""
+    learning: np.ndarray | None
+    """When it goes on learning from what it is told."""
+    change: Change | None
+    """Where the first of the two that is there changed most, if it did."""
+    events: str = "symbols"
+
+
+@dataclass(frozen=True)
 class MemberRow:
     """One network of those that predict together."""
 
@@ -162,6 +187,9 @@ class PageData:
     comparison: Comparison | None = None
     learning: Learning | None = None
     surprise: Surprise | None = None
+    drift: Drift | None = None
+    followed: Drift | None = None
+    """The course of what `glnn follow` read."""
     samples: Sequence[Sample] = ()
     inside: Inside | None = None
     together: Together | None = None

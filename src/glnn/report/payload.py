@@ -11,7 +11,7 @@ import numpy as np
 
 from glnn.report import ramps
 from glnn.report.packing import pack_columns, pack_floats, pack_integers, plain
-from glnn.report.page_data import Comparison, Inside, Learning, PageData, Surprise, Weights
+from glnn.report.page_data import Comparison, Drift, Inside, Learning, PageData, Surprise, Weights
 
 _BITS = 1.0 / np.log(2.0)
 _MOST_STEPS = 1000
@@ -36,9 +36,26 @@ def payload(page: PageData) -> dict[str, Any]:
         parts["learning"] = learning(page.learning)
     if page.surprise is not None and len(page.surprise.codes):
         parts["surprise"] = surprise(page.surprise)
+    for name, course in (("drift", page.drift), ("followed", page.followed)):
+        if course is not None:
+            parts[name] = drift(course)
     if page.inside is not None and len(page.inside.codes):
         parts["inside"] = inside(page.inside)
     return parts
+
+
+def drift(given: Drift) -> dict[str, Any]:
+    """Means over stretches, drawn at their middles."""
+    return {
+        "middles": plain(given.ends - given.counts / 2.0, 9),
+        "total": int(given.ends[-1]),
+        "frozen": None if given.frozen is None else plain(given.frozen),
+        "learning": None if given.learning is None else plain(given.learning),
+        "events": given.events,
+        "change": None
+        if given.change is None
+        else [given.change.after, given.change.bits_before, given.change.bits_after],
+    }
 
 
 def comparison(given: Comparison) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from glnn.report.page_data import (
     Comparison,
+    Drift,
     Fact,
     Inside,
     Learning,
@@ -44,6 +45,10 @@ def chapters(page: PageData) -> list[tuple[str, str, str]]:
         found.append(("learning", "Learning", learning(page.learning)))
     if page.surprise is not None and len(page.surprise.codes):
         found.append(("surprise", "Surprise", surprise(page.surprise)))
+    if page.drift is not None:
+        found.append(("drift", "Over time", drift(page.drift, "drift-chart")))
+    if page.followed is not None:
+        found.append(("followed", "Followed", drift(page.followed, "followed-chart")))
     if page.samples:
         found.append(("samples", "Samples", samples(page.samples)))
     if page.together is not None:
@@ -101,6 +106,28 @@ def surprise(given: Surprise) -> str:
     if len(given.starts) > 2:
         body += sequence_table(given)
     return body
+
+
+def drift(given: Drift, chart: str) -> str:
+    """Bits an event over time, and whether they changed."""
+    total = int(given.ends[-1])
+    words = f"Bits of one of {total:,} {given.events} after the other, averaged over {len(given.counts)} stretches. "
+    if given.change is None:
+        words += "No change stands out from chance."
+    else:
+        change = given.change
+        words += (
+            f"The largest change is after {change.after:,} {given.events}: <b>{change.bits_before:.3g}</b> bits before "
+            f"and <b>{change.bits_after:.3g}</b> after it, where the dotted line is."
+        )
+    if given.frozen is not None and given.learning is not None:
+        weights = given.counts / given.counts.sum()
+        own, learning = (float((part * weights).sum()) for part in (given.frozen, given.learning))
+        words += (
+            f" As it was trained the model needs {own:.4g} bits on average; when it goes on learning from each of the "
+            f"{given.events} after it was predicted, {learning:.4g}."
+        )
+    return f"<p>{words}</p>{_figure(chart, 'medium', '')}"
 
 
 def samples(given: Sequence[Sample]) -> str:

@@ -7,12 +7,13 @@ told: the streams, where the file was read up to, what was counted for the thres
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from glnn.sequences import InputError
 from glnn.sequences.special import END
+from glnn.streams.course import Course
 from glnn.streams.events import BrokenLine, Event, LineParser
 from glnn.streams.group import Streams
 from glnn.streams.stream import Expected, Pushed
@@ -44,7 +45,11 @@ class Tally:
 
 
 class Follower:
-    """Reads lines; `counting` adds every event to what the threshold is found from."""
+    """Reads lines; `counting` adds every event to what the threshold is found from.
+
+    Of a model that predicts only what comes right after the symbol `after`, other events are read and not judged; `due`
+    are the keys whose next event is to be.
+    """
 
     def __init__(
         self,
@@ -54,9 +59,13 @@ class Follower:
         counting: bool = False,
         last: Hashable = None,
         tally: Tally | None = None,
+        after: Hashable = None,
+        due: Iterable[Hashable] = (),
+        course: Course | None = None,
     ) -> None:
         self.streams, self.parser, self.threshold = streams, parser, threshold
         self.counting, self.last, self.tally = counting, last, tally or Tally()
+        self.after, self._due, self.course = after, set(due), course or Course()
 
     def read(self, line: bytes) -> Iterator[Surprise]:
         """The surprises of one line. A line that holds no event is counted and raises `BrokenLine`."""
@@ -79,32 +88,53 @@ class Follower:
             "counts": {str(k): int(n) for k, n in enumerate(self.threshold.counts) if n},
             "counting": self.counting,
             "parser": self.parser.memory(),
+            "course": self.course.memory(),
+            "due": [key for key in self._due if key in self.streams],
         }
 
     def _read_event(self, event: Event) -> Surprise | None:
         streams, (key, symbol) = self.streams, event
         pushed: Pushed | None
+        judged = self._is_judged(event)
         if symbol is END:
             pushed = streams.end(key)
-            if pushed is None:
+            if pushed is None or not judged:
                 return None
         else:
             try:
                 pushed = streams.push(key, symbol)
             except InputError:
                 # A model without an escape does not know the symbol: nothing is more surprising.
+                if not judged:
+                    return None
                 self.tally.events += 1
                 return Surprise(self.tally.lines, key, symbol, math.inf, 0.0, streams[key].predict())
+        if self.last is not None and symbol == self.last:
+            streams.end(key)
+            self._due.discard(key)
+        if not judged:
+            return None
         self.tally.events += 1
         self.tally.bits += pushed.bits
+        self.course.add(pushed.bits)
         told = pushed.bits > self.threshold.bits
         if self.counting:
             self.threshold.count(pushed.bits)
-        if self.last is not None and symbol == self.last:
-            streams.end(key)
         if not told:
             return None
         return Surprise(self.tally.lines, key, symbol, pushed.bits, pushed.probability, pushed.expected)
+
+    def _is_judged(self, event: Event) -> bool:
+        """Whether an event is one of those that the model predicts."""
+        if self.after is None:
+            return True
+        key, symbol = event
+        judged = key in self._due and symbol is not END
+        if symbol == self.after:
+            self._due.add(key)
+        else:
+            self._due.discard(key)
+        return judged
 
 
 def remembered(memory: dict[str, Any], threshold: Threshold) -> Tally:

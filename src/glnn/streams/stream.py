@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glnn.predictors.protocol import Predictor, State, move_to, place_of
+from glnn.predictors.protocol import Predictor, PushableState, State, move_to, place_of
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.special import END, ESCAPE, base_of, code_of, escaped_bits
 
@@ -33,18 +33,21 @@ class Expected(NamedTuple):
 class Pushed:
     """What pushing a symbol told: its probability, its bits, and what was expected."""
 
-    __slots__ = ("_distribution", "_symbols", "bits", "probability", "symbol")
+    __slots__ = ("_foreseen", "_symbols", "bits", "probability", "symbol")
 
     def __init__(
-        self, symbol: Any, probability: float, bits: float, symbols: tuple[Any, ...], distribution: np.ndarray
+        self, symbol: Any, probability: float, bits: float, symbols: tuple[Any, ...], foreseen: np.ndarray
     ) -> None:
         self.symbol, self.probability, self.bits = symbol, probability, bits
-        self._symbols, self._distribution = symbols, distribution
+        # The distribution, or rows (code, probability) of the likeliest where those were found without it.
+        self._symbols, self._foreseen = symbols, foreseen
 
     @property
     def expected(self) -> list[Expected]:
         """The most likely symbols, the likeliest first."""
-        return likeliest(self._distribution, self._symbols, _SHOWN)
+        if self._foreseen.ndim == 1:
+            return likeliest(self._foreseen, self._symbols, _SHOWN)
+        return [Expected(self._symbols[int(code)], chance) for code, chance in self._foreseen.tolist() if code >= 0]
 
     def __repr__(self) -> str:
         foreseen = ", ".join(map(str, self.expected[:1]))
@@ -59,7 +62,19 @@ class Stream:
     those who learn it when it ends.
     """
 
-    __slots__ = ("_alphabet", "_begin", "_end", "_escape", "_index", "_read", "_state", "bits", "symbols", "write")
+    __slots__ = (
+        "_alphabet",
+        "_begin",
+        "_end",
+        "_escape",
+        "_index",
+        "_push_state",
+        "_read",
+        "_state",
+        "bits",
+        "symbols",
+        "write",
+    )
 
     def __init__(
         self,
@@ -74,7 +89,7 @@ class Stream:
         self._alphabet, self._begin, self._read = alphabet, begin or predictor.begin, read
         self._index = base_of(alphabet).codes
         self._end, self._escape = code_of(alphabet, END), code_of(alphabet, ESCAPE)
-        self._state: State = self._begin()
+        self._stand(self._begin())
         self.write: Callable[[Any], None] | None = None
         if place is not None:
             move_to(self._state, place)
@@ -105,7 +120,7 @@ class Stream:
     def end(self) -> Pushed | None:
         """The sequence is over and the next one begins: what its end cost, None where no end was learned."""
         pushed = None if self._end is None else self._push(self._end, END)
-        self._state = self._begin()
+        self._stand(self._begin())
         return pushed
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -122,16 +137,24 @@ class Stream:
         """The codes of the sequence under way, where they are gathered."""
         return np.array(self._read or [], np.int32)
 
+    def _stand(self, state: State) -> None:
+        self._state: State = state
+        self._push_state = state.push if isinstance(state, PushableState) else None
+
     def _push(self, code: int, symbol: Any) -> Pushed:
-        distribution = self._state.probabilities()
-        probability = float(distribution[code])
+        foreseen: np.ndarray
+        if self._push_state is not None:
+            probability, foreseen = self._push_state(code, _SHOWN)
+        else:
+            foreseen = self._state.probabilities()
+            probability = float(foreseen[code])
+            self._state.advance(code)
         bits = -math.log2(probability) if probability > 0.0 else math.inf
-        self._state.advance(code)
         if self._read is not None and code != self._escape:
             self._read.append(code)
         self.symbols += 1
         self.bits += bits
-        return Pushed(symbol, probability, bits, self._alphabet.symbols, distribution)
+        return Pushed(symbol, probability, bits, self._alphabet.symbols, foreseen)
 
     def _push_unknown(self, symbol: Any) -> Pushed:
         if self._escape is None:
@@ -142,9 +165,7 @@ class Stream:
         bits = escaped_bits(symbol, self._alphabet)
         pushed = self._push(self._escape, symbol)
         self.bits += bits
-        return Pushed(
-            symbol, pushed.probability * 2.0**-bits, pushed.bits + bits, pushed._symbols, pushed._distribution
-        )
+        return Pushed(symbol, pushed.probability * 2.0**-bits, pushed.bits + bits, pushed._symbols, pushed._foreseen)
 
 
 def likeliest(distribution: np.ndarray, symbols: tuple[Any, ...], top: int) -> list[Expected]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, Scales, Statistics
 from glnn.models import Model, Params
-from glnn.sequences import Alphabet, Encoded
+from glnn.sequences import Alphabet, Encoded, InputError
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
 from glnn.training.parallel import Workers
@@ -59,6 +59,11 @@ class OnlineSteps:
         self._engine: Engine | None = None
         self.running: Arrays = {name: part.copy() for name, part in (running or {"symbols": np.zeros(1)}).items()}
 
+    def recall(self, params: Params, running: Arrays) -> None:
+        """Take up parameters and metric where others left them."""
+        check_running(running, params)
+        self.params, self.running = params, {name: part.copy() for name, part in running.items()}
+
     def learn(self, codes: np.ndarray, state: np.ndarray | None) -> None:
         """Learn a window: of a sequence that begins with it, or after the state before it."""
         found = self._sweep(codes, state)
@@ -100,6 +105,20 @@ class OnlineSteps:
         if self._engine is None:
             self._engine = Engine(self._model, corpus, Workers(1))
         return self._engine.on(corpus).sweep(self.params, self._method, state)
+
+
+def check_running(running: Arrays, params: Params) -> None:
+    """Refuse what cannot have run along with such parameters."""
+    shapes = {
+        "symbols": (1,), "transition.diagonal": params.theta.shape, "transition.cross": params.theta.shape,
+        "transition.start_modulus": params.V0.shape, "writing.diagonal": params.w.shape,
+        "writing.cross": params.w.shape,
+    }  # fmt: skip
+    for name, part in running.items():
+        if part.shape != shapes.get(name) or part.dtype != np.float64 or not np.isfinite(part).all():
+            raise InputError(f"the running metric {name!r} of shape {part.shape} is not that of the network")
+    if "symbols" not in running:
+        raise InputError("the running metric does not say how many symbols it is of")
 
 
 def _sums(found: Sweep) -> Arrays:
