@@ -1,19 +1,26 @@
 """Learning that goes on while symbols arrive: what it is worth, what it costs, and what it takes.
 
-    python experiments/streaming.py prequential [SET ...]     bits an event, frozen and online, on event logs
+    python experiments/streaming.py prequential [SET ...]     bits an event, frozen and online, on logs and programs
     python experiments/streaming.py harm                      the same where nothing drifts: sources of the paper
-    python experiments/streaming.py cost [EVENTS]             CPU time an event and memory over many events
+    python experiments/streaming.py speed                     CPU time of one push, best of many
+    python experiments/streaming.py cost MODEL LEARNING [N]   CPU time and memory over ten million events
+    python experiments/streaming.py killed                    kill -9 in the middle of a stream, and go on
 
 Each result is a JSON line in experiments/results/streaming, written at once. Cases come one after the other, each event
-is predicted before it is learned. Dynamic evaluation is plain gradient steps over the same windows.
+is predicted before it is learned. Dynamic evaluation is plain gradient steps over the same windows. Networks are kept
+in build/streaming, and those that are there are not trained again.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
+import signal
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +29,14 @@ import numpy as np
 import glnn
 from glnn import sources
 from glnn.predictors.network_learner import NetworkLearner
+from glnn.training.engine import Sweep
 from glnn.training.online import OnlineSteps
-from glnn.training.results import Sweep
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "experiments" / "results" / "streaming"
-SETS = ("bpi_12_w", "env_permit")
+KEPT = ROOT / "build" / "streaming"
+SETS = ("bpi_12_w", "env_permit", "progc", "argparse.py")
+HARMLESS = {"music": 1500, "insertions": 300, "anbn": 300}
 BUDGET = "8s"
 RATES = (0.003, 0.03, 0.3)
 
@@ -47,7 +56,7 @@ class PlainSteps(OnlineSteps):
 def tell(name: str, **found: Any) -> None:
     """Write a result down and print it."""
     RESULTS.mkdir(parents=True, exist_ok=True)
-    line = json.dumps(found)
+    line = json.dumps({**found, "command": " ".join(["python", "experiments/streaming.py", *sys.argv[1:]])})
     with (RESULTS / f"{name}.jsonl").open("a", encoding="utf-8") as file:
         file.write(line + "\n")
     print(line, flush=True)
@@ -93,22 +102,34 @@ def network(**options: Any) -> Any:
     )
 
 
+def fitted(data: str, kind: str, model: Any, fit: Any, several: bool) -> Any:
+    """The model, fitted; a network from an earlier time if there is one."""
+    path = KEPT / f"{data}.{kind}"
+    if kind == "glnn" and path.exists():
+        return glnn.load(path)
+    model.fit(glnn.Sequences(fit) if several else fit)
+    if kind == "glnn":
+        KEPT.mkdir(parents=True, exist_ok=True)
+        model.save(path)
+    return model
+
+
 def compared(name: str, data: str, models: dict[str, Any], fit: Any, score: list[Any], several: bool) -> None:
     """Fit each model, and tell its bits an event, frozen and online."""
     for kind, model in models.items():
-        model.fit(glnn.Sequences(fit) if several else fit)
+        found = fitted(data, kind, model, fit, several)
         for learning in ("frozen", "online"):
-            bits, events, seconds = pushed(model, score, several, learning)
+            bits, events, seconds = pushed(found, score, several, learning)
             each = {"bits_an_event": bits / events, "microseconds_an_event": 1e6 * seconds / events}
             tell(name, data=data, model=kind, learning=learning, events=events, **each)
         if kind == "glnn":
             for rate in RATES:
-                bits, events = dynamic_evaluation(model, score, several, rate)
+                bits, events = dynamic_evaluation(found, score, several, rate)
                 tell(name, data=data, model=kind, learning=f"sgd {rate}", events=events, bits_an_event=bits / events)
 
 
 def prequential(names: list[str]) -> None:
-    """Event logs, whose later cases differ from the earlier ones."""
+    """Event logs, whose later cases differ from the earlier ones, and programs, which repeat themselves."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
     import data_sets
 
@@ -116,48 +137,113 @@ def prequential(names: list[str]) -> None:
         found = data_sets.ALL[name]()
         known = {"alphabet": found.alphabet, "verbose": 0}
         models = {
+            "glnn": network(alphabet=found.alphabet),
             "contexttree": glnn.ContextTree(**known),
             "ngram": glnn.NGram(**known),
-            "mixture": glnn.Mixture(networks=0, **known),
-            "glnn": network(alphabet=found.alphabet),
+            "mixture of contexts": glnn.Mixture(networks=0, **known),
         }
-        compared("prequential", name, models, found.fit, list(found.score), True)
+        score = list(found.score) if found.several else [found.score]
+        compared("prequential", name, models, found.fit, score, found.several)
 
 
-def harm() -> None:
+def harm(names: list[str]) -> None:
     """Sources that never change."""
-    for name, size in (("music", 1500), ("insertions", 300)):
-        source = sources.get(name)
+    for name in names or HARMLESS:
+        source, size = sources.get(name), HARMLESS[name]
         fit, score = source.sample(size, 0).text, source.sample(size, 1).text
         compared("harm", name, {"glnn": network(alphabet=sorted(set(fit + score)))}, fit, [score], False)
 
 
-def cost(events: int) -> None:
-    """CPU time and memory over many events of a chain of 16 symbols."""
-    chance = np.random.default_rng(0)
-    symbols = [chr(97 + k) for k in (np.cumsum(chance.integers(1, 4, 20_000)) % 16)]
+def endless(seed: int, block: int = 10_000) -> Iterator[list[str]]:
+    """A chain of 16 symbols, each 1 to 3 after the last one: contexts of more than a few symbols are always new."""
+    random, last = np.random.default_rng(seed), 0
+    while True:
+        codes = (last + np.cumsum(random.integers(1, 4, block))) % 16
+        last = int(codes[-1])
+        yield [chr(97 + code) for code in codes.tolist()]
+
+
+def of_the_chain(kind: str) -> Any:
+    """A model of such a chain."""
     models = {
-        "glnn": glnn.GLNN(units=32, degree=3, budget="5 steps", recipe="paper", random_state=0, verbose=0),
-        "mixture": glnn.Mixture(networks=0, verbose=0),
-        "contexttree": glnn.ContextTree(verbose=0),
-        "ngram": glnn.NGram(verbose=0),
+        "glnn": lambda: glnn.GLNN(units=32, degree=3, budget="5 steps", recipe="paper", random_state=0, verbose=0),
+        "mixture": lambda: glnn.Mixture(networks=0, verbose=0),
+        "contexttree": lambda: glnn.ContextTree(verbose=0),
+        "ngram": lambda: glnn.NGram(verbose=0),
     }
-    for kind, model in models.items():
-        model.fit("".join(symbols))
+    chain = endless(0)
+    return models[kind]().fit("".join(next(chain) + next(chain)))
+
+
+def speed(kinds: list[str]) -> None:
+    """The best of 40 times 500 pushes, for each way to use what is told."""
+    for kind in kinds or ("glnn", "mixture", "contexttree", "ngram"):
+        model = of_the_chain(kind)
         for learning in ("frozen", "online"):
-            stream = model.stream(learning=learning)
-            for symbol in symbols[:2000]:
-                stream.push(symbol)
-            number = events if kind == "glnn" else events // 10
-            before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
-            for k in range(number):
-                stream.push(symbols[k % 20_000])
+            for asked in ("bits", "expected"):
+                stream, chain, best = model.stream(learning=learning), endless(1, 500), np.inf
+                for _ in range(41):
+                    symbols, begun = next(chain), time.process_time()
+                    for symbol in symbols:
+                        getattr(stream.push(symbol), asked)
+                    best = min(best, time.process_time() - begun)
+                load = os.getloadavg()[0]
+                tell("speed", model=kind, learning=learning, asked=asked, microseconds_a_push=2000 * best, load=load)
+
+
+def resident() -> float:
+    """Megabytes that this process has in memory now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def cost(kind: str, learning: str, events: int) -> None:
+    """A line after 100,000 events and after each million."""
+    stream, chain = of_the_chain(kind).stream(learning=learning), endless(1)
+    done, before, begun = 0, 0, time.process_time()
+    for symbols in chain:
+        for symbol in symbols:
+            stream.push(symbol)
+        done += len(symbols)
+        if done == 100_000 or done % 1_000_000 == 0:
             seconds = time.process_time() - begun
-            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-            each = 1e6 * seconds / number
-            tell(
-                "cost", model=kind, learning=learning, events=number, microseconds_an_event=each, grown_kilobytes=grown
-            )
+            each = {"microseconds_an_event": 1e6 * seconds / (done - before), "bits_an_event": stream.bits / done}
+            tell("cost", model=kind, learning=learning, events=done, **each, megabytes=resident())
+            before, begun = done, time.process_time()
+        if done >= events:
+            break
+
+
+def killed(kinds: list[str]) -> None:
+    """A stream that saves now and then is killed, and what takes it up pushes on to the bits of one that was not."""
+    length, every = 60_000, 1_000
+    for kind in kinds or ("glnn", "mixture"):
+        path = KEPT / f"killed-{kind}.stream"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        blocks = endless(1, every)
+        symbols = [symbol for _ in range(length // every) for symbol in next(blocks)]
+        whole = of_the_chain(kind).stream(learning="online").push_many(symbols)
+        child = subprocess.Popen([sys.executable, __file__, "push", kind, str(path), str(every)])
+        while not path.exists():
+            time.sleep(0.05)
+        time.sleep(1.0)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        again = glnn.load_stream(path)
+        at = again.symbols
+        rest = again.push_many(symbols[at:])
+        same = rest.tolist() == whole[at:].tolist()
+        told = {"bits_the_same": same, "total_the_same": again.bits == float(np.cumsum(whole)[-1])}
+        tell("killed", model=kind, learning="online", events=length, taken_up_after=at, **told)
+
+
+def push(kind: str, path: str, every: int) -> None:
+    """What is killed."""
+    stream = of_the_chain(kind).stream(learning="online")
+    for symbols in endless(1, every):
+        stream.push_many(symbols)
+        stream.save(path)
 
 
 if __name__ == "__main__":
@@ -165,8 +251,14 @@ if __name__ == "__main__":
     if what == "prequential":
         prequential(rest)
     elif what == "harm":
-        harm()
+        harm(rest)
+    elif what == "speed":
+        speed(rest)
     elif what == "cost":
-        cost(int(rest[0]) if rest else 1_000_000)
+        cost(rest[0], rest[1], int(rest[2]) if len(rest) > 2 else 10_000_000)
+    elif what == "killed":
+        killed(rest)
+    elif what == "push":
+        push(rest[0], rest[1], int(rest[2]))
     else:
         print(__doc__)

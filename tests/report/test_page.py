@@ -113,7 +113,7 @@ def test_every_place_that_scripts_draw_in_is_there(counter: Any, counting_text: 
     wanted = set(re.findall(r'byId\("([a-z-]+)"\)|draw\("([a-z-]+)"', outline.scripts[-1]))
     assert {a or b for a, b in wanted} <= set(names)
     links = {str(attributes["href"])[1:] for tag, attributes in outline.tags if tag == "a"}
-    assert links == {"comparison", "learning", "surprise", "samples", "inside"} <= set(names)
+    assert links == {"comparison", "learning", "surprise", "drift", "samples", "inside"} <= set(names)
 
 
 def test_the_table_is_sorted_and_tells_the_distance_to_the_true_model() -> None:

@@ -154,6 +154,6 @@ def test_everything_is_json(counter: Any, counting_text: str) -> None:
     from glnn.report import from_model
 
     shown = payload(from_model(counter, counting_text, samples=False))
-    assert set(shown) == {"symbols", "learning", "surprise", "inside"}
+    assert set(shown) == {"symbols", "learning", "surprise", "drift", "inside"}
     assert json.loads(json.dumps(shown, allow_nan=False)) == shown
     assert shown["inside"]["folds"] and set(shown["inside"]["shown"]) == {"activity", "held"}

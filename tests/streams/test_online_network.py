@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import glnn
+from glnn.predictors.protocol import stream_learner_of
 from glnn.training.online import OnlineSettings, OnlineSteps
 
 CHANCE = np.random.default_rng(0)
@@ -72,16 +73,44 @@ def test_memory_does_not_grow(model: Any) -> None:
     assert {name: part.shape for name, part in stream.place().items()} == before
 
 
+def test_the_memory_shrinks_in_a_drift_and_grows_without_one(model: Any) -> None:
+    """And so the steps of what drifts are larger than those of what does not."""
+    memories = {}
+    for stay in (0.4, 0.9):
+        learner = stream_learner_of(model.predictor_)
+        state = learner.begin_learning()
+        for symbol in chain(stay, 3000):
+            state.advance(model.alphabet_.codes[symbol])
+        networks = learner.learned().members
+        memories[stay] = np.array([network.running["memory"] for network in networks]).min()
+    assert memories[0.4] < OnlineSettings().memory
+    assert memories[0.4] < 0.7 * memories[0.9]
+
+
+def test_a_symbol_that_was_hardly_seen_is_not_learned_from_one_sight() -> None:
+    """The metric knows nothing of it: without damping the step would be as large as its bound lets it be."""
+    options = {"units": 4, "degree": 2, "budget": "5 steps", "random_state": 0, "verbose": 0, "alphabet": "abc"}
+    network = glnn.GLNN(**options, recipe="paper", smoothing=0.0).fit("ab" * 200).predictor_
+    steps = OnlineSteps(network.model, network.params, network.alphabet, settings=OnlineSettings(first=600))
+    for _ in range(12):
+        steps.learn(np.arange(64, dtype=np.int32) % 2, None)
+    before = steps.params.w
+    steps.learn(np.append(np.arange(63) % 2, 2).astype(np.int32), None)
+    moved = steps.params.w - before
+    # What is at most gained for it: one sight among as many as the damping thinks of, of each of its parameters.
+    assert 0.0 < np.abs(moved[:, 2]).max() <= 1.0 / OnlineSettings().damping
+
+
 def test_a_step_is_newtons_where_it_can_be_worked_out() -> None:
-    """Without units that do anything w_0 alone decides: its step is W_0y / (N h_00 + 1), in each column."""
+    """Without units that do anything w_0 alone decides: its step is W_0y / (N h_00 + ε), in each column."""
     options = {"units": 1, "degree": 1, "budget": "1 steps", "random_state": 0, "verbose": 0, "smoothing": 0.0}
     network = glnn.GLNN(**options, recipe="paper").fit("ab" * 50).predictor_
     params = network.params.replace(
         w=np.zeros_like(network.params.w), theta=np.zeros_like(network.params.theta), V0=np.zeros(1)
     )
-    settings = OnlineSettings(memory=1000.0, first=0, longest=1e9)
+    settings = OnlineSettings(memory=1000.0, first=0, longest=1e9, damping=7.0)
     steps = OnlineSteps(network.model, params, network.alphabet, settings=settings)
     steps.learn(np.array([0, 0, 0, 1], np.int32), None)
     # Three a and one b where each had a half: gradient (1, −1), and a metric of 1/4 a symbol.
-    np.testing.assert_allclose(steps.params.w[0], np.array([1.0, -1.0]) / (1000 * 0.25 + 1.0), rtol=1e-12)
+    np.testing.assert_allclose(steps.params.w[0], np.array([1.0, -1.0]) / (1000 * 0.25 + 7.0), rtol=1e-12)
     assert (steps.params.theta == 0.0).all() and (steps.params.w[1] == 0.0).all()

@@ -13,8 +13,8 @@ from glnn.contexts.mixing_hashing import doubled, enter
 from glnn.contexts.mixing_memory import CONTEXTS, DECISIONS, MANY, PLACES, SYMBOLS, Memory
 from glnn.sequences import InputError
 
-# Slots of each table, 16 bytes each, and symbols of the history, 4 bytes each: some 210 MB in all.
-MOST = 1 << 22
+# Slots of each table, 16 bytes each, and symbols of the history, 4 bytes each: some 52 MB in all.
+MOST = 1 << 20
 # A history that is a ring has always room.
 _ANY = -(1 << 62)
 

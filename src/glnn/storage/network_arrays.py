@@ -10,7 +10,9 @@ import numpy as np
 
 from glnn.models import Model, Params
 from glnn.network import Graph
+from glnn.sequences import InputError
 from glnn.storage.model_file import ModelFileError
+from glnn.training.online import check_running
 from glnn.training.records import StepInfo
 
 _NOTES = "notes"
@@ -84,16 +86,11 @@ def running_from(arrays: dict[str, np.ndarray], k: int, params: Params) -> dict[
     """The metric that runs along with a network that learns from streams; None where none was kept."""
     begin = f"running{k}."
     found = {name.removeprefix(begin): part for name, part in arrays.items() if name.startswith(begin)}
-    shapes = {
-        "symbols": (1,), "transition.diagonal": params.theta.shape, "transition.cross": params.theta.shape,
-        "transition.start_modulus": params.V0.shape, "writing.diagonal": params.w.shape,
-        "writing.cross": params.w.shape,
-    }  # fmt: skip
-    for name, part in found.items():
-        if part.shape != shapes.get(name) or part.dtype != np.float64 or not np.isfinite(part).all():
-            raise ModelFileError(f"the running metric {name!r} of shape {part.shape} is not that of the network")
-    if found and "symbols" not in found:
-        raise ModelFileError("the running metric does not say how many symbols it is of")
+    try:
+        if found:
+            check_running(found, params)
+    except InputError as why:
+        raise ModelFileError(str(why)) from None
     return found or None
 
 
