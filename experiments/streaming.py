@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "experiments" / "results" / "streaming"
 KEPT = ROOT / "build" / "streaming"
 SETS = ("bpi_12_w", "env_permit", "progc", "argparse.py")
-HARMLESS = {"music": 1500, "insertions": 300, "anbn": 300}
+HARMLESS = {"music": 1500, "insertions": 300, "anbn": 10}
 BUDGET = "8s"
 RATES = (0.003, 0.03, 0.3)
 
