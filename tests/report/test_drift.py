@@ -91,7 +91,7 @@ def test_what_was_followed_is_shown(tree: Any) -> None:
     course = drift_of_stretches(stretches, learned=False)
     assert course is not None and course.change is not None and course.change.after == 240
     page = render(from_model(tree, LEARNED[:90], followed=course, samples=False))
-    assert "Followed" in page and "after 240 events" in page and 'id="followed-chart"' in page
+    assert "Followed" in page and "after 240 events, at the dotted line" in page and 'id="followed-chart"' in page
     assert "Over time" not in page
     learned = drift_of_stretches(stretches, learned=True)
     assert learned is not None and learned.frozen is None and learned.learning is not None

@@ -73,18 +73,36 @@ def test_memory_does_not_grow(model: Any) -> None:
     assert {name: part.shape for name, part in stream.place().items()} == before
 
 
-def test_the_memory_shrinks_in_a_drift_and_grows_without_one(model: Any) -> None:
-    """And so the steps of what drifts are larger than those of what does not."""
-    memories = {}
-    for stay in (0.4, 0.9):
-        learner = stream_learner_of(model.predictor_)
-        state = learner.begin_learning()
-        for symbol in chain(stay, 3000):
-            state.advance(model.alphabet_.codes[symbol])
-        networks = learner.learned().members
-        memories[stay] = np.array([network.running["memory"] for network in networks]).min()
-    assert memories[0.4] < OnlineSettings().memory
-    assert memories[0.4] < 0.7 * memories[0.9]
+def test_the_memory_follows_what_larger_steps_would_have_gained() -> None:
+    options = {"units": 2, "degree": 1, "budget": "1 steps", "random_state": 0, "verbose": 0, "smoothing": 0.0}
+    network = glnn.GLNN(**options, recipe="paper").fit("ab" * 50).predictor_
+    steps = OnlineSteps(network.model, network.params, network.alphabet)
+    w, theta, begun = network.params.w, network.params.theta, OnlineSettings().memory
+    gradients = {"writing": np.ones_like(w), "transition": np.ones_like(theta)}
+    # Steps so far that would have gained much on the weights, and lost half of what tells on the transitions.
+    steps.running["trace.writing"] = np.full_like(w, 1.0)
+    lost = 0.5 * OnlineSettings().worth * 10.0
+    steps.running["trace.transition"] = np.full_like(theta, -lost / theta.size)
+    steps._follow(gradients, 10.0)
+    np.testing.assert_allclose(steps.running["memory"], begun * np.exp([-0.1, 0.05]), rtol=1e-12)
+    for _ in range(500):
+        steps._follow(gradients, 10.0)
+    assert steps.running["memory"].tolist() == [OnlineSettings().least_memory, OnlineSettings().most_memory]
+
+
+def test_steps_leave_a_trace_of_themselves(model: Any) -> None:
+    """After one step the trace is the step; and the memory has begun to be followed."""
+    learner = stream_learner_of(model.predictor_)
+    state, first = learner.begin_learning(), OnlineSettings().first
+    for code in [0, 1, 1] * 300:
+        state.advance(code)
+    for before, after in zip(model.predictor_.members, learner.learned().members, strict=True):
+        moved, n = after.params.w - before.params.w, OnlineSettings().window
+        steps = 900 // n - first // n
+        assert after.running["symbols"][0] == 900 // n * n and steps > 3
+        # Old steps count a little less, by n/N each.
+        np.testing.assert_allclose(after.running["trace.writing"], moved, atol=0.2 * np.abs(moved).max())
+        assert not (after.running["trace.writing"] == moved).all()
 
 
 def test_a_symbol_that_was_hardly_seen_is_not_learned_from_one_sight() -> None:

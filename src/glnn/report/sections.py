@@ -111,21 +111,22 @@ def surprise(given: Surprise) -> str:
 def drift(given: Drift, chart: str) -> str:
     """Bits an event over time, and whether they changed."""
     total = int(given.ends[-1])
-    words = f"Bits of one of {total:,} {given.events} after the other, averaged over {len(given.counts)} stretches. "
+    words = f"What {total:,} {given.events} cost, one after the other, averaged over {len(given.counts)} stretches. "
     if given.change is None:
         words += "No change stands out from chance."
     else:
         change = given.change
         words += (
-            f"The largest change is after {change.after:,} {given.events}: <b>{change.bits_before:.3g}</b> bits before "
-            f"and <b>{change.bits_after:.3g}</b> after it, where the dotted line is."
+            f"The largest change is after {change.after:,} {given.events}, at the dotted line: "
+            f"<b>{change.bits_before:.3g}</b> bits each before it and <b>{change.bits_after:.3g}</b> after it"
+            + (", for the model as it was trained." if given.frozen is not None else ".")
         )
     if given.frozen is not None and given.learning is not None:
         weights = given.counts / given.counts.sum()
         own, learning = (float((part * weights).sum()) for part in (given.frozen, given.learning))
         words += (
-            f" As it was trained the model needs {own:.4g} bits on average; when it goes on learning from each of the "
-            f"{given.events} after it was predicted, {learning:.4g}."
+            f" As it was trained, the model needs {own:.4g} bits on average. When it goes on learning, from "
+            f"each of the {given.events} once it was predicted, it needs {learning:.4g}."
         )
     return f"<p>{words}</p>{_figure(chart, 'medium', '')}"
 
