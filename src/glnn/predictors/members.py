@@ -136,7 +136,7 @@ class MembersLearner(Members):
 
     def memory(self) -> dict[str, np.ndarray]:
         """Those of all members, each under its number."""
-        found = {}
+        found: dict[str, np.ndarray] = {}
         for k, member in enumerate(self.members):
             assert isinstance(member, KeptLearner)
             found |= {f"{k}/{name}": array for name, array in member.memory().items()}

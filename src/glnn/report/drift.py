@@ -59,16 +59,17 @@ def change_of(counts: np.ndarray, means: np.ndarray) -> Change | None:
         return None
     best: tuple[float, int] | None = None
     for cut in range(3, number - 2):
-        before, after = means[:cut], means[cut:]
-        residual = ((before - before.mean()) ** 2).sum() + ((after - after.mean()) ** 2).sum()
+        early, late = means[:cut], means[cut:]
+        residual = ((early - early.mean()) ** 2).sum() + ((late - late.mean()) ** 2).sum()
         spread = np.sqrt(residual / (number - 2)) * np.sqrt(1.0 / cut + 1.0 / (number - cut))
-        t = abs(after.mean() - before.mean()) / max(float(spread), 1e-12)
+        t = abs(late.mean() - early.mean()) / max(float(spread), 1e-12)
         if best is None or t > best[0]:
             best = float(t), cut
     assert best is not None
     t, cut = best
     weights = np.asarray(counts, float)
-    before, after = (float(np.average(means[part], weights=weights[part])) for part in (slice(cut), slice(cut, None)))
+    before = float(np.average(means[:cut], weights=weights[:cut]))
+    after = float(np.average(means[cut:], weights=weights[cut:]))
     if t < _LEAST_T or abs(after - before) < _LEAST_PART * max(before, 1e-12):
         return None
     return Change(int(weights[:cut].sum()), before, after)
