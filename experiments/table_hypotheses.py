@@ -1,47 +1,86 @@
 """Why a row of the paper's table is off: one hypothesis, one run, one line of results.
 
-    python experiments/table_hypotheses.py "GNN begins quietly" --out FILE source=insertions model=gnn ... budget=54s
+    python experiments/table_hypotheses.py run "GNN begins quietly" source=music model=gnn ... start=quiet
+    python experiments/table_hypotheses.py table        what is there so far, into experiments/reproduction.md
 
-Settings are the fields of `glnn.reproduction.settings.Setting`. Lines go to results/reproduction/hypotheses.jsonl.
+NAME=VALUE are the fields of `glnn.reproduction.settings.Setting`. Beside each run stands the one that differs from it
+in nothing but what is tried, if it is there.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from glnn.reproduction.results import appending, read_lines, settings_of
+from glnn.reproduction.results import Line, appending, read_lines, settings_of
 from glnn.reproduction.running import run_setting
-from glnn.reproduction.settings import Setting
+from glnn.reproduction.settings import Setting, from_json
+from glnn.reproduction.tables import as_markdown, number, write_between
 
-RESULTS = Path(__file__).parent / "results" / "reproduction" / "hypotheses.jsonl"
+RESULTS = Path(__file__).parent / "results" / "reproduction"
+PAGE = Path(__file__).parent / "reproduction.md"
+WHOLE = ("units", "degree", "seed")
+
+
+def setting_from(texts: list[str]) -> Setting:
+    """The setting that NAME=VALUE texts name."""
+    kinds = {field.name: type(field.default) for field in fields(Setting)}
+    given: dict[str, Any] = {"seed": 0}
+    for text in texts:
+        name, value = text.split("=", 1)
+        if kinds[name] is bool:
+            given[name] = value == "True"
+        else:
+            given[name] = int(value) if name in WHOLE or kinds[name] is int else value
+    return Setting(**given)
+
+
+def table(folder: Path) -> str:
+    """Every line of hypotheses with the run it is to be compared with."""
+    lines = read_lines(folder / "hypotheses.jsonl")
+    found = {from_json(line["setting"]): line for line in [*read_lines(folder / "table.jsonl"), *lines]}
+    rows = []
+    for line in lines:
+        setting = from_json(line["setting"])
+        usual = replace(setting, start="", fold=0)
+        if usual == setting:
+            continue
+        control = found.get(usual)
+        rows.append(
+            [line["hypothesis"], str(setting), outcome(line), "not run" if control is None else outcome(control)]
+        )
+    return as_markdown(["tried", "run", "found", "without it"], rows)
+
+
+def outcome(line: Line) -> str:
+    """A regret, or the least error of distant XOR, and when it came."""
+    if "best_valid_error" in line:
+        success = line["success_passes"]
+        when = f"under 1 % after {success:,} passes" if success else f"not under 1 % in {line['passes']:,} passes"
+        return f"{100 * line['best_valid_error']:.1f} %, {when}"
+    return f"{number(line['regret'])} (step {line['best_step']:,} of {line['steps']:,})"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("hypothesis")
-    parser.add_argument("fields", nargs="+", metavar="NAME=VALUE")
+    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("hypothesis", nargs="?", default="")
+    parser.add_argument("fields", nargs="*", metavar="NAME=VALUE")
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args()
-    kinds = {field.name: type(field.default) for field in fields(Setting)}
-    whole = {"units", "degree", "seed"}
-    given: dict[str, Any] = {"seed": 0}
-    for text in options.fields:
-        name, value = text.split("=", 1)
-        given[name] = (
-            value == "True" if kinds[name] is bool else int(value) if name in whole or kinds[name] is int else value
-        )
-    setting = Setting(**given)
-    if setting in settings_of(read_lines(options.out)):
+    if options.what == "table":
+        write_between(options.page, "hypotheses", table(options.out))
+        return
+    setting, path = setting_from(options.fields), options.out / "hypotheses.jsonl"
+    if setting in settings_of(read_lines(path)):
         return
     line = {"hypothesis": options.hypothesis, **run_setting(setting)}
-    with appending(options.out) as file:
+    with appending(path) as file:
         file.append(line)
-    print(
-        options.hypothesis, "|", setting, "|", line.get("regret"), line.get("steps"), line.get("best_step"), flush=True
-    )
+    print(options.hypothesis, setting, outcome(line), sep=" | ")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from glnn.reproduction.reached import reached, told_reached
+from glnn.reproduction.settings import Setting
 from glnn.reproduction.tables import table_document
 from tests.reproduction.test_tables import WANTED, line
 
@@ -13,15 +14,18 @@ LINES = [
     line("insertions", 16, 0, 600.0, steps=100, best_step=40),
     line("music", 16, 0, 1200.0, steps=100, best_step=40),
 ]
+ELSEWHERE = [Setting(**line("anbn", 16, 0, 55.5)["setting"])]
 
 
 def test_what_is_at_or_under_the_papers_is_counted() -> None:
     document = table_document(LINES, WANTED)
     assert reached(document) == (1, 45)
-    text = told_reached(document)
+    other = table_document([*LINES, line("anbn", 16, 0, 55.5)], [*WANTED, *ELSEWHERE])
+    text = told_reached(document, other)
     assert text.startswith("**1 of 45 cells are at or under the paper's.**")
     assert text.count("\n- ") == 44 and "GLNN QDH+RBPM on insertions" not in text
-    assert "- GLNN QDH+RBPM on aⁿbⁿ: not run under these readings (paper: 30.0)." in text
+    assert "- GLNN QDH+RBPM on aⁿbⁿ: no run yet (paper: 30.0; by the other reading 55.5)." in text
+    assert "- bzip2 on music: no run yet (paper: 6,036)." in text
 
 
 @pytest.mark.parametrize(
@@ -30,6 +34,7 @@ def test_what_is_at_or_under_the_papers_is_counted() -> None:
 )
 def test_a_cell_that_is_not_reached_says_when_its_best_came(best_step: int, told: str) -> None:
     lines = [LINES[0], {**LINES[1], "best_step": best_step}]
-    text = told_reached(table_document(lines, WANTED))
+    document = table_document(lines, WANTED)
+    text = told_reached(document, document)
     found = next(part for part in text.splitlines() if part.startswith("- GLNN QDH+RBPM on music"))
     assert "1,200 against 1,056 with 16 units, d = 3 and 54s, best of 1 run" in found and told in found

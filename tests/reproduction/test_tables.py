@@ -62,7 +62,7 @@ def test_the_page_has_fifteen_rows_of_three_times_four_columns() -> None:
     assert "| 1,056 | 1,200 | 1,200 (1) | 7 |" in text
     columns, rows = plain_rows(table_document(LINES, WANTED))
     assert len(rows) == 15 and {len(row) for row in rows} == {len(columns)}
-    assert "32 units, d = 3; third 1,000; 3 runs" in details(table_document(LINES, WANTED))
+    assert "32 units, d = 3, 54s; insertions after 9; third 1,000; 3 runs" in details(table_document(LINES, WANTED))
 
 
 @pytest.mark.small

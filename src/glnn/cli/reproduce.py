@@ -267,14 +267,18 @@ def _show(
     from glnn.reproduction import tables
     from glnn.reproduction.reached import told_reached
     from glnn.reproduction.results import read_lines
+    from glnn.reproduction.settings import from_json, readings
 
     lines = read_lines(path)
     if what == "table":
         document = tables.table_document(lines, wanted)
+        settings = [from_json(line["setting"]) for line in lines]
+        reading = "figures" if name == "table-text" else "text"
+        other = tables.table_document(lines, [s for s in settings if s in readings(s, reading)])
         columns, rows = tables.plain_rows(document)
         parts = [
             tables.markdown(document),
-            told_reached(document),
+            told_reached(document, other),
             tables.told_pairs(document),
             f"Where each best was found:\n\n{tables.details(document)}",
         ]

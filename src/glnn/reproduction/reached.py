@@ -21,21 +21,22 @@ def reached(document: dict[str, Any]) -> tuple[int, int]:
     return sum("best" in found and found["best"] <= found["paper"] for found in cells), len(cells)
 
 
-def told_reached(document: dict[str, Any]) -> str:
-    """The count, and a line for each cell that is not reached."""
+def told_reached(document: dict[str, Any], other: dict[str, Any]) -> str:
+    """The count, and a line for each cell that is not reached; `other` is the table by the other reading."""
     count, cells = reached(document)
     lines = [f"**{count} of {cells} cells are at or under the paper's.** The others:", ""]
-    for row in document["rows"]:
+    for row, elsewhere in zip(document["rows"], other["rows"], strict=True):
         for source in SOURCES:
             found = row[source]
             if "best" not in found or found["best"] > found["paper"]:
-                lines.append(f"- {row['row']} on {TITLES[source]}: {_reason(found)}")
+                lines.append(f"- {row['row']} on {TITLES[source]}: {_reason(found, elsewhere[source])}")
     return "\n".join(lines)
 
 
-def _reason(found: dict[str, Any]) -> str:
+def _reason(found: dict[str, Any], elsewhere: dict[str, Any]) -> str:
     if "best" not in found:
-        return f"not run under these readings (paper: {number(found['paper'])})."
+        there = f"; by the other reading {number(elsewhere['best'])}" if "best" in elsewhere else ""
+        return f"no run yet (paper: {number(found['paper'])}{there})."
     told = f"{number(found['best'])} against {number(found['paper'])}"
     size = f" with {found['units']} units, d = {found['degree']} and {found['budget']}" if found["units"] else ""
     runs = f"best of {found['runs']} run{'s' if found['runs'] > 1 else ''}"

@@ -34,6 +34,7 @@ class Cell:
     units: int
     degree: int
     budget: str
+    form: str
     steps: int | None
     best_step: int | None
 
@@ -61,6 +62,7 @@ def cell(lines: Iterable[Line], row: Row, source: str) -> Cell | None:
         units=best_setting.units,
         degree=best_setting.degree,
         budget=best_setting.budget,
+        form=best_setting.form,
         steps=best.get("steps"),
         best_step=best.get("best_step"),
     )
@@ -110,7 +112,8 @@ def details(document: dict[str, Any]) -> str:
             if "best" not in found:
                 cells.append("")
                 continue
-            size = f"{found['units']} units, d = {found['degree']}; " if found["units"] else ""
+            size = f"{found['units']} units, d = {found['degree']}, {found['budget']}; " if found["units"] else ""
+            size += f"{found['form']}; " if found["form"] else ""
             third = "" if found["third"] is None else f"third {number(found['third'])}; "
             cells.append(f"{size}{third}{found['runs']} run{'s' if found['runs'] > 1 else ''}")
         lines.append(f"| {row['row']} | " + " | ".join(cells) + " |")
@@ -229,8 +232,8 @@ def _cell_texts(found: dict[str, Any], bold: bool = True) -> list[str]:
     return [paper, best, middle, passes]
 
 
-def _size(setting: Setting) -> tuple[int, int, str]:
-    return setting.units, setting.degree, setting.budget
+def _size(setting: Setting) -> tuple[int, int, str, str]:
+    return setting.units, setting.degree, setting.budget, setting.first_rate
 
 
 def _budgets(lines: Sequence[Line], source: str) -> list[str]:
