@@ -131,8 +131,8 @@ def test_distant_xor_has_eight_runs_of_each_metric() -> None:
     assert len(settings) == 16 and {s.budget for s in settings} == {"2000 passes"}
     assert {(s.units, s.degree) for s in settings} == {(10, 10)}
     assert len({seeds_of(setting) for setting in settings}) == 16
-    forms = [setting.form for setting in xor_settings(apart=True, coherence=20, longest=30)[::16]]
-    assert forms == ["time scales to 30", "steps shortened every 20", "lines apart", ""]
+    forms = [setting.form for setting in xor_settings(apart=True, coherence=20, longest=30, fold=10)[::16]]
+    assert forms == ["constants folded every 10", "time scales to 30", "steps shortened every 20", "lines apart", ""]
     both = xor_settings(apart=True)
     assert both[16:] == settings and all(setting.apart for setting in both[:16])
     assert [seeds_of(setting) for setting in both[:16]] == [seeds_of(setting) for setting in settings]

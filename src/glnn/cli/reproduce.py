@@ -21,7 +21,7 @@ INTERRUPTED = 130
 _RUNNING = ("scale", "out", "workers", "cluster", "steps", "seeds", "only", "limit", "no_run", "page", "json", "quiet")
 _TAKEN = {
     "table": (*_RUNNING, "sizes", "reading"),
-    "xor": (*_RUNNING, "lines", "apart", "coherence", "longest"),
+    "xor": (*_RUNNING, "lines", "apart", "coherence", "longest", "fold"),
     "figures": ("scale", "out", "figures", "json", "quiet"),
 }
 
@@ -62,6 +62,14 @@ def reproduce(
     longest: Annotated[
         int,
         typer.Option(min=0, metavar="SYMBOLS", help="Distant XOR: also with time scales from 2 to this many symbols."),
+    ] = 0,
+    fold: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="STEPS",
+            help="Distant XOR: also with constant units folded, looked for every STEPS steps.",
+        ),
     ] = 0,
     only: Annotated[
         list[str] | None,
@@ -117,7 +125,7 @@ def reproduce(
     if what == "table" and no_run and scale is None and steps is None:
         possible = _all_of_the_table(path, reading)
     else:
-        possible = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence, longest, reading)
+        possible = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence, longest, fold, reading)
     wanted = _with(only or [], possible)[:limit]
     interrupted = False
     failed: list[tuple[Setting, str]] = []
@@ -168,6 +176,7 @@ def _wanted(
     apart: bool,
     coherence: int,
     longest: int,
+    fold: int,
     reading: str,
 ) -> list[Setting]:
     from glnn.reproduction.settings import SCALE, SEEDS, XOR_PASSES, XOR_SEEDS, table_settings, xor_settings
@@ -178,7 +187,7 @@ def _wanted(
     if longest == 1:
         raise InputError("--longest is 1: time scales begin at 2 symbols, so it must be 2 or more, such as 30")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
-    return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart, coherence, longest)
+    return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart, coherence, longest, fold)
 
 
 def _all_of_the_table(path: Path, reading: str) -> list[Setting]:

@@ -293,12 +293,14 @@ def xor_settings(
     apart: bool = False,
     coherence: int = 0,
     longest: int = 0,
+    fold: int = 0,
 ) -> list[Setting]:
     """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own.
 
-    `longest`, `coherence` and `apart` add the same runs in these forms; they come first, since they are over sooner.
+    `fold`, `longest`, `coherence` and `apart` add the same runs in these forms, which come first: they are over sooner.
     """
     forms = [
+        {"fold": fold} if fold else None,
         {"longest": longest} if longest else None,
         {"coherence": coherence} if coherence else None,
         {"apart": True} if apart else None,
