@@ -85,7 +85,8 @@ def draw_source(lines: Sequence[Line], source: str) -> Figure:
     """Validation log-likelihood below the true model against CPU seconds, every setting of one source."""
     figure, axes = plt.subplots(figsize=(8.6, 5.2), layout="constrained")
     ends: list[tuple[float, str, str]] = []
-    runs = [line for line in lines if family_of(line) is not None and line.get("regret") is not None]
+    drawn = (line for line in lines if line.get("regret") is not None and "trajectory" in line)
+    runs = [line for line in drawn if family_of(line) is not None]
     for family in reversed(FAMILIES):
         mine = sorted((line for line in runs if family_of(line) == family), key=lambda line: -line["regret"])
         order = 10 - FAMILIES.index(family)
