@@ -242,9 +242,9 @@ class _Look:
 
 
 def _with_a_share(recipe: Recipe, networks: tuple[Network, ...]) -> tuple[Recipe, tuple[Network, ...]]:
-    """Without the networks that stand beside and have no share."""
+    """Without the networks that stand beside only, and have no share."""
     shares = recipe.beside.networks
-    if not shares:
+    if not shares or recipe.cut < recipe.codes.size:
         return recipe, networks
     kept = tuple(network for network, share in zip(networks, shares, strict=True) if share > 0.0)
     beside = replace(recipe.beside, networks=tuple(share for share in shares if share > 0.0))

@@ -98,18 +98,21 @@ def counts_of(data: Encoded) -> np.ndarray:
     return np.bincount(data.codes, minlength=len(data.alphabet))
 
 
-def best_shares(chances: list[np.ndarray], order: int, alphabet_size: int) -> tuple[Beside, np.ndarray]:
+def best_shares(chances: list[np.ndarray | None], order: int, alphabet_size: int) -> tuple[Beside, np.ndarray]:
     """The shares in what each said of symbols it had not read, and the bits of each symbol.
 
-    `chances` are those of the mixture, the tree, the n-grams, and the networks, if any.
+    `chances` are those of the mixture, the tree, the n-grams, and the networks, if any; None for what is not there.
     """
-    own, tree, ngrams, *networks = chances
-    uniform = np.full(own.size, 1.0 / alphabet_size)
-    given = np.stack([own, tree, ngrams, uniform, *networks], axis=1)
-    before = np.full(given.shape[1], _BEFORE)
+    own = chances[0]
+    assert own is not None
+    columns = [*chances[:3], np.full(own.size, 1.0 / alphabet_size), *chances[3:]]
+    there = np.array([column is not None for column in columns])
+    given = np.stack([np.zeros(own.size) if column is None else column for column in columns], axis=1)
+    before = np.full(there.size, _BEFORE)
     before[3] = _BEFORE_UNIFORM
-    weights = _maximised(given, before)
-    kept = weights >= _LEAST_SHARE
+    weights = np.zeros(there.size)
+    weights[there] = _maximised(given[:, there], before[there])
+    kept = there & (weights >= _LEAST_SHARE)
     kept[[0, 3]] = True
     weights[~kept] = 0.0
     weights[kept] = _maximised(given[:, kept], before[kept])

@@ -22,7 +22,7 @@ from glnn.sequences import Alphabet, Encoded
 from glnn.sequences.special import base_of
 
 # What goes on learning chooses its shares on this last part of the data, each symbol before it is learned.
-_LATE = 0.2
+_LATE, _LATE_WITH_MEMBERS = 0.2, 0.5
 
 Progress = Callable[[int, float], bool]
 
@@ -34,7 +34,7 @@ class Recipe:
     codes: np.ndarray
     starts: np.ndarray
     cut: int
-    """From here on networks speak to the mixer, unless they stand beside it."""
+    """From here on networks speak to the mixer; at the end of what the plan is made from, they do not."""
     stationary: bool
     averaged: bool = False
     """Whether the weights are those of the mean, for what will not go on learning."""
@@ -51,15 +51,18 @@ class Recipe:
         """Read it all; gives what predicts, and the shares. `progress` may stop it by returning True."""
         data = Encoded(self.codes, self.starts, np.ones(self.codes.size, np.bool_), alphabet)
         planned = self._first(data)
-        members, networks = ((), networks) if self.beside.networks else (networks, ())
+        end = planned.codes.size
+        members = networks if self.cut < end else ()
         reader = new_reader(plan_of(planned, len(members), self.stationary))
         experts = Experts(alphabet, counts_of(planned), self.beside)
-        end = planned.codes.size
         average = WeightAverage(self.cut if members else 0, end)
         first, said = firsts(self.starts), []
         for part, outside in self._stretches(members, data, end, average.stretch if self.averaged else CHUNK):
-            chance = reader.read(self.codes[part], first[part], outside)
-            said.append(np.stack([chance, *experts.read(self.codes[part], first[part])]))
+            codes = self.codes[part]
+            chance = reader.read(codes, first[part], outside)
+            beside_it = experts.read(codes, first[part])
+            if self.choose and part.stop > self._late(end, members):
+                said.append(_said([chance, *beside_it], outside, codes))
             if self.averaged and part.stop <= end:
                 average.look(part.stop, reader.memory)
                 if part.stop == end:
@@ -71,13 +74,19 @@ class Recipe:
         mixture = MixturePredictor(alphabet, contexts, members, identity)
         beside = self.beside
         if self.choose:
-            known = np.concatenate(said, axis=1)
-            late = known[:, int(known.shape[1] * (1.0 - _LATE)) :]
-            beside, _ = best_shares(list(late), beside.order, len(alphabet))
+            # Whoever stops the reading before has nothing to choose by.
+            beside = (
+                ALONE
+                if not said
+                else self._chosen(np.concatenate(said, axis=1)[:, -(end - self._late(end, members)) :], len(alphabet))
+            )
         if beside.own == 1.0:
             return mixture, beside
-        weights = [beside.own, *(share for share in (beside.tree, beside.ngrams) if share > 0.0), *beside.networks]
-        return Shares(mixture, experts.learned(online, beside), networks, tuple(weights), beside.uniform), beside
+        others = [(network, share) for network, share in zip(networks, beside.networks, strict=False) if share > 0.0]
+        weights = [beside.own, *(share for share in (beside.tree, beside.ngrams) if share > 0.0)]
+        weights += [share for _, share in others]
+        standing = tuple(network for network, _ in others)
+        return Shares(mixture, experts.learned(online, beside), standing, tuple(weights), beside.uniform), beside
 
     def read_on(self, codes: np.ndarray, starts: np.ndarray) -> Recipe:
         """The same with everything that was read since."""
@@ -91,6 +100,19 @@ class Recipe:
             return data
         starts = np.append(data.starts[data.starts < self.planned], self.planned)
         return Encoded(data.codes[: self.planned], starts, data.mask[: self.planned], data.alphabet)
+
+    def _late(self, end: int, members: tuple[Predictor, ...]) -> int:
+        """From here on what everyone says decides on the shares, when the mixer has met its members for a while."""
+        begin = self.cut if members else 0
+        return int(end - (end - begin) * (_LATE_WITH_MEMBERS if members else _LATE))
+
+    def _chosen(self, known: np.ndarray, alphabet_size: int) -> Beside:
+        """The shares under which these symbols would have cost least, each before it was learned."""
+        rows: list[np.ndarray | None] = list(known)
+        for place, share in ((1, self.beside.tree), (2, self.beside.ngrams)):
+            if share == 0.0:
+                rows.insert(place, None)
+        return best_shares(rows[: 3 + len(self.beside.networks)], self.beside.order, alphabet_size)[0]
 
     def _stretches(
         self, members: tuple[Predictor, ...], data: Encoded, planned: int, block: int
@@ -115,6 +137,13 @@ def plan_of(data: Encoded, outside: int, stationary: bool) -> Plan:
 def for_network(data: Encoded) -> Encoded:
     """The same codes under an alphabet of numbers, ends included as one of them."""
     return replace(data, alphabet=Alphabet(range(len(data.alphabet))))
+
+
+def _said(known: list[np.ndarray], outside: np.ndarray | None, codes: np.ndarray) -> np.ndarray:
+    """What contexts, tree and n-grams, and networks, said of each symbol."""
+    if outside is None:
+        return np.stack(known)
+    return np.concatenate([np.stack(known), outside[np.arange(codes.size), :, codes].T])
 
 
 def _chunks(begin: int, end: int, block: int) -> list[slice]:

@@ -7,6 +7,8 @@ everyone gets the share that serves best.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from glnn.contexts.mixing import CHUNK, Reader, firsts, new_reader
@@ -63,12 +65,16 @@ class Trial:
 
     def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
         """How the data are best read: as time goes by, if anything is to go on learning, even networks' weights."""
-        data, learns_on = self._data, self._online or bool(members)
+        data, several = self._data, len(self._data) >= ENOUGH_SEQUENCES
         cut = self.cut if members else data.codes.size
-        if self._online and len(data) >= ENOUGH_SEQUENCES:
-            beside = Beside(1.0, 1.0, 1.0, order=choose_order(data))
-            return Recipe(data.codes, data.starts, cut, False, beside=beside, choose=True)
-        return Recipe(data.codes, data.starts, cut, not learns_on, averaged=not self._online)
+        if not self._online or not (several or members):
+            learns_on = self._online or bool(members)
+            return Recipe(data.codes, data.starts, cut, not learns_on, averaged=not self._online)
+        # Beside the mixer that hears them, networks have a share: no part can spoil a sum.
+        beside = Beside(1.0, networks=(1.0,) * len(members))
+        if several:
+            beside = replace(beside, tree=1.0, ngrams=1.0, order=choose_order(data))
+        return Recipe(data.codes, data.starts, cut, False, beside=beside, choose=True)
 
 
 class FrozenTrial:

@@ -1,0 +1,147 @@
+"""A megabyte of text: size, time and memory of contexts, the tree and stand-alone compression beside PPMd.
+
+    python benchmarks/large_text.py [--size 1000000] [--out FILE]
+
+The text is what comes with Python: the help topics, then sources of the standard library, in alphabetical order. Every
+measurement is a process of its own, so that its memory is its own, and a line of JSON at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.records import about, append, markdown, read
+
+RESULTS = Path(__file__).parent / "results" / "large_text.jsonl"
+
+
+def text_of(size: int) -> str:
+    """So many characters."""
+    library = Path(sysconfig.get_path("stdlib"))
+    parts = [library / "pydoc_data" / "topics.py", *sorted(library.glob("*.py"))]
+    found = ""
+    for path in parts:
+        found += path.read_text(errors="replace")
+        if len(found) >= size:
+            return found[:size]
+    raise ValueError(f"the standard library has {len(found):,} characters: ask for fewer than {size:,}")
+
+
+def ppmd(text: str) -> dict[str, Any]:
+    """Order 16, 64 MB."""
+    import pyppmd
+
+    content, started = text.encode(), time.process_time()
+    encoder = pyppmd.Ppmd7Encoder(16, 1 << 26)
+    size = len(encoder.encode(content) + encoder.flush())
+    seconds = time.process_time() - started
+    cut = content[: len(content) * 4 // 5]
+    encoder = pyppmd.Ppmd7Encoder(16, 1 << 26)
+    added = size - len(encoder.encode(cut) + encoder.flush())
+    return {"bytes": size, "bits": 8.0 * added / (len(content) - len(cut)), "compress": seconds / len(content)}
+
+
+def alone(text: str) -> dict[str, Any]:
+    """`glnn.compress`, which decodes it all once to be sure, and `glnn.decompress`."""
+    import glnn
+
+    glnn.decompress(glnn.compress(text[:2000]))
+    started = time.process_time()
+    blob = glnn.compress(text)
+    between = time.process_time()
+    assert glnn.decompress(blob) == text
+    ended = time.process_time()
+    size = len(text)
+    return {"bytes": len(blob), "compress": (between - started) / size, "decompress": (ended - between) / size}
+
+
+def of_model(name: str, **parameters: Any) -> Callable[[str], dict[str, Any]]:
+    """A model of the first four fifths: bits of the rest, its file, and compressing with it."""
+
+    def run(text: str) -> dict[str, Any]:
+        import glnn
+
+        cut = len(text) * 4 // 5
+        kind = getattr(glnn, name)
+        given = {"alphabet": sorted(set(text)), "verbose": 0, **parameters}
+        small = kind(**given).fit(text[:2000])
+        small.decompress(small.compress(text[:500]))
+        started = time.process_time()
+        model = kind(**given).fit(text[:cut])
+        fitted = time.process_time()
+        bits = model.bits(text[cut:])
+        scored = time.process_time()
+        blob = model.compress(text[cut:])
+        compressed = time.process_time()
+        assert model.decompress(blob) == text[cut:]
+        restored = time.process_time()
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(Path(folder) / "model")
+            file = (Path(folder) / "model").stat().st_size
+        rest = len(text) - cut
+        return {
+            "bits": float(bits) / rest,
+            "fit": (fitted - started) / cut,
+            "score": (scored - fitted) / rest,
+            "compress": (compressed - scored) / rest,
+            "decompress": (restored - compressed) / rest,
+            "file": file,
+        }
+
+    return run
+
+
+MODELS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "PPMd, order 16": ppmd,
+    "glnn.compress": alone,
+    "Mixture, contexts": of_model("Mixture", networks=0),
+    "ContextTree": of_model("ContextTree"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=1_000_000)
+    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--only", choices=list(MODELS), help="measure in this process and print it")
+    options = parser.parse_args()
+    if options.only:
+        found = MODELS[options.only](text_of(options.size))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        print(json.dumps({"model": options.only, "size": options.size, **found, "memory": peak}))
+        return
+    for model in options.models:
+        command = [sys.executable, __file__, "--size", str(options.size), "--only", model]
+        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        append(options.out, {**json.loads(told.splitlines()[-1]), **about()})
+    print(table(options.out))
+
+
+def table(path: Path = RESULTS) -> str:
+    """The last run of each."""
+    rows = []
+    for line in {(line["model"], line["size"]): line for line in read(path)}.values():
+        whole = f"{line['bytes']:,}" if "bytes" in line else ""
+        last = f"{line['bits']:.3f}" if "bits" in line else ""
+        times = [f"{1e6 * line[name]:.1f}" if name in line else "" for name in ("fit", "compress", "decompress")]
+        file = f"{line['file'] / 1e6:.2f}" if "file" in line else ""
+        rows.append([line["model"], whole, last, *times, file, f"{line['memory'] / 1e6:.0f}"])
+    head = ["", "bytes of all", "bits of the last fifth", "fit, µs", "compress, µs", "decompress, µs", "file, MB", "MB"]
+    return markdown(head, rows)
+
+
+if __name__ == "__main__":
+    main()
