@@ -65,16 +65,16 @@ class Trial:
 
     def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
         """How the data are best read: as time goes by, if anything is to go on learning, even networks' weights."""
-        data, several = self._data, len(self._data) >= ENOUGH_SEQUENCES
-        cut = self.cut if members else data.codes.size
-        if not self._online or not (several or members):
-            learns_on = self._online or bool(members)
-            return Recipe(data.codes, data.starts, cut, not learns_on, averaged=not self._online)
+        data, online = self._data, self._online
+        several = online and len(data) >= ENOUGH_SEQUENCES
+        if not several and not members:
+            return Recipe(data.codes, data.starts, data.codes.size, not online, averaged=not online)
         # Beside the mixer that hears them, networks have a share: no part can spoil a sum.
         beside = Beside(1.0, networks=(1.0,) * len(members))
         if several:
             beside = replace(beside, tree=1.0, ngrams=1.0, order=choose_order(data))
-        return Recipe(data.codes, data.starts, cut, False, beside=beside, choose=True)
+        cut = self.cut if members else data.codes.size
+        return Recipe(data.codes, data.starts, cut, False, not online, beside=beside, choose=True)
 
 
 class FrozenTrial:
