@@ -1,0 +1,80 @@
+"""Contexts alone, a network alone and the mixture of both on the paper's sources: regret in equal CPU time.
+
+    python benchmarks/mixture_sources.py [--sources NAME ...] [--models NAME ...] [--budget 60] [--seed 0] [--out FILE]
+
+Each run is a line of JSON at once. What is fitted is one sample, what is scored another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.records import about, append, markdown, read
+
+RESULTS = Path(__file__).parent / "results" / "mixture_sources.jsonl"
+SOURCES = ("anbn", "music", "insertions")
+
+
+def _models(budget: float, seed: int) -> dict[str, Callable[..., Any]]:
+    import glnn
+
+    return {
+        "Mixture contexts": lambda **given: glnn.Mixture(networks=0, **given),
+        "GLNN": lambda **given: glnn.GLNN(budget=budget, random_state=seed, **given),
+        "Mixture": lambda **given: glnn.Mixture(budget=budget, random_state=seed, **given),
+    }
+
+
+def measure(source_name: str, model_name: str, budget: float, seed: int) -> dict[str, Any]:
+    """One run: the regret in bits, and what the mixture decided."""
+    from glnn import sources
+
+    source = sources.get(source_name)
+    fitted, scored = (source.sample(seed=500 + 2 * seed + which).text for which in range(2))
+    build = _models(budget, seed)[model_name]
+    started = time.process_time()
+    model = build(alphabet=sorted(set(fitted + scored)), verbose=0).fit(fitted)
+    spent = time.process_time() - started
+    told = {field: getattr(model, field) for field in ("trials_", "shares_", "units_") if hasattr(model, field)}
+    return {"regret": float(model.bits(scored) - source.bits(scored)), "cpu_seconds": spent, **told}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES))
+    parser.add_argument("--models", nargs="+", default=list(_models(0.0, 0)), choices=list(_models(0.0, 0)))
+    parser.add_argument("--budget", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    for source in options.sources:
+        for model in options.models:
+            found = measure(source, model, options.budget, options.seed)
+            key = {"source": source, "model": model, "budget": options.budget, "seed": options.seed}
+            append(options.out, {**key, **found, **about()})
+            print(f"{source:12} {model:18} {found['regret']:10.1f} bits", flush=True)
+    print(table(options.out))
+
+
+def table(path: Path = RESULTS) -> str:
+    """Regret in bits, a row a source, the last run of each."""
+    found = {(line["source"], line["model"]): line["regret"] for line in read(path)}
+    models = [model for model in ("Mixture", "GLNN", "Mixture contexts") if any(key[1] == model for key in found)]
+    rows = []
+    for source in SOURCES:
+        cells = [found.get((source, model)) for model in models]
+        least = min((cell for cell in cells if cell is not None), default=None)
+        texts = ["" if cell is None else f"**{cell:,.0f}**" if cell == least else f"{cell:,.0f}" for cell in cells]
+        rows.append([source, *texts])
+    return markdown(["", *models], rows)
+
+
+if __name__ == "__main__":
+    main()
