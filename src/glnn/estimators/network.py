@@ -6,6 +6,7 @@ help and the model file come from that line, and what `Settings` knows by the sa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import KW_ONLY, asdict, dataclass
@@ -75,7 +76,7 @@ _LATER: dict[str, Any] = {
 # What "auto" stands for in the parameters that act on the prediction alone.
 _AUTOMATIC: dict[str, dict[str, Any]] = {
     "paper": {"calibration": False, "members": 1, "start": "trained"},
-    "best": {"calibration": True, "members": 1, "start": "auto"},
+    "best": {"calibration": True, "members": "auto", "start": "auto"},
 }
 
 
@@ -179,7 +180,8 @@ class Network(SequenceModel):
     members: int | str = parameter(
         "auto",
         partial(integer, low=1, word="auto"),
-        "networks that predict together, mixed by weights that the validation data teach; they share the budget",
+        "networks that predict together, mixed by weights that the validation data teach; they share the budget; "
+        '"auto" is one in recipe "paper", and in recipe "best" one for every ten seconds, eight at the most',
     )
     start: str = parameter(
         "auto",
@@ -198,9 +200,10 @@ class Network(SequenceModel):
         "what trains one start, called like `glnn.training.trainer.Trainer`; None for that class itself",
     )
     n_jobs: int | None = parameter(
-        1,
+        None,
         partial(integer, low=1, none=True),
-        "threads; several members train side by side; results do not depend on their number",
+        "threads; None trains several members side by side on all cores, and a single network on one; results do not "
+        "depend on their number",
     )
     random_state: Any = parameter(None, seed, "seed, a generator to draw it from, or None for a fresh one")
 
@@ -338,6 +341,7 @@ class Network(SequenceModel):
         values = checked(self)
         if self.units != "auto":
             degree_within("degree", self.degree, self.units)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         values["threads"] = values["n_jobs"] or 1
         method = resolve(values, self._metric)
         return fitting.Plan(
@@ -355,6 +359,7 @@ class Network(SequenceModel):
             gated=self._gated,
             validation_fraction=values["validation_fraction"],
             members=self._automatic("members"),
+            cores=values["n_jobs"] or cores,
             trainer=values["trainer"] or method.trainer,
         )
 
@@ -379,7 +384,7 @@ class Network(SequenceModel):
         """Set everything that is known after fitting."""
         self.alphabet_ = given.alphabet
         self._keep(training)
-        runs = training.kept(self._automatic("members"))
+        runs = training.kept()
         combination = self._combination(training, runs)
         self.smoothing_, self.weights_, self.starts_ = combination.share, combination.weights, combination.starts
         self.member_smoothing_ = list(combination.shares)
@@ -417,7 +422,7 @@ class Network(SequenceModel):
         self.held_out_ = training.split.held_out
         self.training_ = None if best.settings is None else recorded(self.recipe, best.settings)
         self.seed_ = best.seed
-        self.restarts_ = [_told(run) for run in training.runs]
+        self.restarts_ = [_told(run) for run in training.runs if run.progress is not None]
 
     def _use(self, networks: list[tuple[Model, Params]], escape: float | None) -> None:
         """Set `predictor_` and what follows from the networks, the best first."""

@@ -1,10 +1,11 @@
-"""How a network is fitted: hold data out, build the networks, compile, race the random starts.
+"""How networks are fitted: build them, compile, let teams or random starts compete for the budget.
 
 Knows codes and networks only; what the user gave and gets is the business of the estimators.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,16 +20,19 @@ from glnn.sequences import Encoded
 from glnn.training.budget import Budget
 from glnn.training.cluster import on_cluster
 from glnn.training.compiling import beginning, compiling
+from glnn.training.heats import Team, compete, turn_of
 from glnn.training.observer import Observer, Training, closing, fraction_spent, line_of_step, opening
 from glnn.training.race import Run, Together, race, seeds, side_by_side
 from glnn.training.records import Replay, StepInfo
 from glnn.training.settings import Settings
-from glnn.training.sizes import Size, choose_size, size_for_chunks
+from glnn.training.sizes import Size, choose_size, members_for, rival_size, sizes_for_chunks, starts_for_chunks
 from glnn.training.trainer import Callback, Trainer
 from glnn.training.validation import Split, Validation
 
-RIVAL_WEIGHT = 0.3
-MOST_RIVALS = 4
+RIVAL_PART, RIVALS_IN_HEAT, RIVAL_MEMBERS = 0.15, 4, 3
+"""Of batch training: a start's part of a turn in the heat, how many are in it, how many predict together in the end."""
+LEAST_FOR_SIZES = 4
+"""Members without whom there is no time to try several sizes."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,12 @@ class Plan:
     validation_fraction: float | str
     cost: float
     """CPU time of a step beside that of a GLNN of the same size."""
-    members: int = 1
-    """How many starts are trained to the end, to predict together."""
+    members: int | str = 1
+    """How many starts are trained to the end, to predict together; "auto" for as many as there is time for."""
     sizes_for: Budget | None = None
     """The budget that sizes are chosen for; None for the same."""
+    cores: int = 1
+    """Networks that are trained side by side."""
     gated: bool = True
     """Whether each symbol has a matrix of its own."""
     trainer: Callable[..., Trainer] = Trainer
@@ -72,28 +78,24 @@ def train(
     On a `cluster`, a `distributed.Client`, the members train at the same time.
     """
     data = parts.train
-    asked = (plan.units, plan.degree, plan.restarts)
-    if plan.settings.training == "stochastic":
-        size = size_for_chunks(*asked, len(data.alphabet), plan.gated, plan.sizes_for or plan.budget)
-    else:
-        size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.sizes_for or plan.budget, plan.cost)
-    size = size._replace(restarts=max(size.restarts, plan.members))
-    # Several members train side by side instead, each on one thread.
-    threads = plan.settings.threads if plan.members > 1 else 1
-    if threads > 1:
+    several = plan.members != 1 and (in_turns(plan) or plan.members != "auto")
+    if several:
+        # Several train side by side instead, each on one thread.
         plan = replace(plan, settings=replace(plan.settings, threads=1))
-    runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
-    if plan.rival is not None and parts.validation is not None:
-        runs += _rivals(plan, parts)
-    training = Training(runs, size, parts, finish)
+    teams = make_teams(plan, parts)
+    runs = [run for team in teams for run in team.runs]
+    training = Training(runs, teams[0].size, parts, [team.members for team in teams], finish)
     if display.verbose:
-        display.say(opening(plan.name, *size, plan.budget, parts))
+        display.say(opening(plan.name, *teams[0].size, plan.budget, parts))
     with compiling(display):
-        _warm_up(runs[0], plan.settings, plan.trainer, data)
-        if runs[-1].trainer is not None:
-            _warm_up(runs[-1], runs[-1].settings or plan.settings, runs[-1].trainer, data)
+        for team in teams:
+            if team is teams[0] or team.halving:
+                _warm_up(team.runs[0], plan, data)
     if observer is not None:
         observer.begin(training)
+
+    # Where networks train side by side, an observer must find none of them between two states.
+    changing = threading.RLock()
 
     def given_to(run: Run) -> tuple[Callable[..., Trainer], tuple[Any, ...]]:
         kind, settings = run.trainer or plan.trainer, run.settings or plan.settings
@@ -103,7 +105,7 @@ def train(
         kind, given = given_to(run)
         made = kind(*given)
         if observer is not None:
-            made.recorder = Replay(observer.recorded(run), partial(observer.step, run))
+            made.recorder = Replay(observer.recorded(run), partial(observer.step, run), changing)
         return made
 
     def listen(run: Run, info: StepInfo, source: Trainer) -> bool:
@@ -114,15 +116,61 @@ def train(
     together: Together | None = None
     if cluster is not None:
         together = on_cluster(cluster, given_to, None if observer is None else observer.step)
-    elif threads > 1:
-        together = partial(side_by_side, threads=threads)
+    elif several and plan.cores > 1:
+        together = partial(side_by_side, threads=plan.cores)
     try:
-        best = race(runs, plan.budget, trainer, listen, plan.members, together)
+        if in_turns(plan):
+            best = compete(teams, plan.budget, trainer, listen, together)
+        else:
+            best = race(runs, plan.budget, trainer, listen, teams[0].members, together)
     finally:
         display.close()
     if display.verbose:
-        display.say(closing(best, runs, plan.members))
+        display.say(closing(best, runs, len(training.kept())))
     return training
+
+
+def in_turns(plan: Plan) -> bool:
+    """Whether teams compete in turns, for members that predict together; else random starts race for one budget."""
+    return plan.settings.training == "stochastic" and plan.budget.seconds is not None and plan.members != 1
+
+
+def make_teams(plan: Plan, parts: Split) -> list[Team]:
+    """Everything that may be trained, the most likely team first; most of it is never begun."""
+    data, budget = parts.train, plan.sizes_for or plan.budget
+    members = plan.members
+    asked = (plan.units, plan.degree)
+    if not in_turns(plan):
+        sizes = [_one_size(plan, data)]
+        members = 1 if isinstance(members, str) else members
+        sizes[0] = sizes[0]._replace(restarts=max(sizes[0].restarts, members))
+    else:
+        if isinstance(members, str):
+            members = plan.restarts if isinstance(plan.restarts, int) else members_for(budget)
+        sizes = sizes_for_chunks(*asked, members, len(data.alphabet), plan.gated)
+        # Where nothing validates, nothing tells which size is better.
+        sizes = sizes if parts.validation is not None and members >= LEAST_FOR_SIZES else sizes[:1]
+    teams = []
+    for size in sizes:
+        runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
+        teams.append(Team(runs, size, members))
+    if plan.rival is not None and parts.validation is not None:
+        rivals = _rivals(plan, parts, turn_of(plan.budget, teams))
+        if rivals is not None:
+            teams.append(rivals)
+    for number, team in enumerate(teams):
+        for run in team.runs:
+            run.team = number
+    return teams
+
+
+def _one_size(plan: Plan, data: Encoded) -> Size:
+    budget = plan.sizes_for or plan.budget
+    if plan.settings.training == "stochastic":
+        starts = plan.restarts if isinstance(plan.restarts, int) else starts_for_chunks(budget)
+        return sizes_for_chunks(plan.units, plan.degree, starts, len(data.alphabet), plan.gated)[0]
+    asked = (plan.units, plan.degree, plan.restarts)
+    return choose_size(*asked, data.codes.size, len(data.alphabet), budget, plan.cost)
 
 
 def _start(plan: Plan, size: Size, parts: Split, seed: int, settings: Settings | None = None) -> Run:
@@ -139,25 +187,27 @@ def _start(plan: Plan, size: Size, parts: Split, seed: int, settings: Settings |
     return Run(seed, model, initial(predicted, counts, generator), validation, settings=settings)
 
 
-def _rivals(plan: Plan, parts: Split) -> list[Run]:
-    """Networks that are trained on all data at once: where noise and short chunks hide what is to be learned.
+def _rivals(plan: Plan, parts: Split, turn: float) -> Team | None:
+    """Small networks that are trained on all data at once, for where noise and short chunks hide what is to be learned.
 
-    As many and as large as they would be by themselves, but a few at the most; each gets a smaller share than others.
+    Most starts find nothing, so many race. None where data are too many for them to get anywhere.
     """
     data = parts.train
-    asked = (plan.units, plan.degree, "auto")
-    size = choose_size(*asked, data.codes.size, len(data.alphabet), plan.sizes_for or plan.budget, plan.cost)
-    rivals = []
-    for seed in seeds(plan.seed, 1 + min(size.restarts, MOST_RIVALS))[1:]:
+    size = rival_size(plan.units, plan.degree, data.codes.size, len(data.alphabet), RIVAL_PART * turn / plan.cost)
+    if size is None:
+        return None
+    runs = []
+    for seed in seeds(plan.seed, 1 + size.restarts)[1:]:
         run = _start(plan, size, parts, seed, plan.rival)
-        run.trainer, run.weight = Trainer, RIVAL_WEIGHT
-        rivals.append(run)
-    return rivals
+        run.trainer, run.weight = Trainer, RIVAL_PART
+        runs.append(run)
+    members = RIVAL_MEMBERS if isinstance(plan.members, str) else plan.members
+    return Team(runs, size, members, halving=True, in_heat=RIVALS_IN_HEAT)
 
 
-def _warm_up(run: Run, settings: Settings, kind: Callable[..., Trainer], data: Encoded) -> None:
+def _warm_up(run: Run, plan: Plan, data: Encoded) -> None:
     """Two steps on the first few symbols compile everything that training and validating call."""
-    few = beginning(data)
+    few, settings, kind = beginning(data), run.settings or plan.settings, run.trainer or plan.trainer
     validation = Validation(run.model, few, threads=settings.threads)
     trainer = kind(run.model, few, run.params, replace(settings, batch_size=None), validation)
     if trainer.run(Budget(steps=2)).reason == "interrupted":

@@ -34,6 +34,8 @@ class Training:
     """Each start; its `progress` tells where it stands, None before its first turn."""
     size: Size
     split: Split
+    members: Sequence[int]
+    """How many starts of each team predict together, at the most."""
     finish: Callable[[Training], Any] = field(repr=False)
 
     @property
@@ -41,11 +43,12 @@ class Training:
         """The start with the best validation score so far."""
         return max((run for run in self.runs if run.progress is not None), key=lambda run: run.score)
 
-    def kept(self, count: int) -> list[Run]:
-        """So many starts with the best validation scores so far, the best first; fewer where fewer have begun."""
-        begun = [run for run in self.runs if run.progress is not None]
-        ordered = sorted(begun, key=lambda run: -run.score)
-        return [run for k, run in enumerate(ordered[:count]) if k == 0 or run.score > -math.inf]
+    def kept(self) -> list[Run]:
+        """The starts that predict together as things stand, the best first: all are of the team of the best one."""
+        team = self.best.team
+        begun = [run for run in self.runs if run.progress is not None and run.team == team]
+        ordered = sorted(begun, key=lambda run: -run.score)[: self.members[team]]
+        return [run for k, run in enumerate(ordered) if k == 0 or run.score > -math.inf]
 
     def used(self, what: str) -> float:
         """Seconds, steps or passes spent by all starts together."""
@@ -74,7 +77,7 @@ _BITS = 1.0 / np.log(2.0)
 
 def opening(name: str, units: int, degree: int, restarts: int, budget: Budget, parts: Split) -> str:
     """What is going to be trained, and on what."""
-    starts = f", {restarts} random starts" if restarts > 1 else ""
+    starts = f", up to {restarts} random starts" if restarts > 1 else ""
     if parts.held_out:
         held = f"the last {parts.held_out:,} are held out for validation"
     else:
@@ -88,7 +91,7 @@ def opening(name: str, units: int, degree: int, restarts: int, budget: Budget, p
 
 def line_of_step(run: Run, info: StepInfo, runs: Sequence[Run], parts: Split) -> str:
     """Where a training stands after a step of one of its starts."""
-    start = f"start {runs.index(run) + 1}/{len(runs)}, " if len(runs) > 1 else ""
+    start = f"start {runs.index(run) + 1}, " if len(runs) > 1 else ""
     learned = _per_symbol(info.log_likelihood, parts.train)
     text = f"{start}step {info.step}, {sum(r.used('seconds') for r in runs):.0f} s, {learned:.4f} bits a symbol"
     if info.validation is not None and parts.validation is not None and run.progress is not None:
@@ -101,9 +104,10 @@ def closing(best: Run, runs: Sequence[Run], members: int = 1) -> str:
     """Why the training ended, and what is kept."""
     assert best.progress is not None
     seconds = sum(run.used("seconds") for run in runs)
+    begun = sum(run.progress is not None for run in runs)
     text = f"stopped ({best.progress.reason or 'budget'}) after {seconds:.1f} CPU seconds; "
     text += f"kept step {best.progress.best_step} of {best.progress.step}"
-    text += f" from start {runs.index(best) + 1} of {len(runs)}" if len(runs) > 1 else ""
+    text += f" from start {runs.index(best) + 1}, of {begun} that were tried" if begun > 1 else ""
     return text + (f" as the first of {members} members" if members > 1 else "")
 
 

@@ -44,6 +44,8 @@ class Run:
     """Another way to train than the other runs have; None for theirs."""
     weight: float = 1.0
     """Its share of what each run may spend."""
+    team: int = 0
+    """Only runs of one team predict together: they are alike."""
     rested: bool = False
     """Whether its patience ended before its share was spent, and more of the same is not worth it."""
 
@@ -92,26 +94,45 @@ def race(
         for k in range(rounds):
             active = [run for run in survivors if not run.finished]
             share = _share(budget, runs, rounds - k, sum(run.weight for run in active))
-            if together is not None and len(active) > 1 and not _spent(budget, runs):
-                if together(active, share, trainer, listener):
-                    return _best(runs)
-            else:
-                for run in active:
-                    if _spent(budget, runs):
-                        break
-                    _train(run, share, trainer(run), listener)
-                    if run.progress is not None and run.progress.reason in _FINAL:
-                        return _best(runs)
+            if take_turns(active, share, trainer, listener, together, lambda: _spent(budget, runs)):
+                break
             left = max(math.ceil(len(survivors) / 2), keep)
             survivors = sorted(survivors, key=lambda run: -run.score)[:left]
     except KeyboardInterrupt:
-        # Between two steps of training proper: what is done is kept, if there is anything.
-        if all(run.progress is None for run in runs):
-            raise
-        for run in runs:
-            if run.progress is not None:
-                run.progress.reason = "interrupted"
-    return _best(runs)
+        interrupted(runs)
+    return best_of(runs)
+
+
+def take_turns(
+    runs: Sequence[Run],
+    share: dict[str, float],
+    trainer: Callable[[Run], Trainer],
+    listener: Listener,
+    together: Together | None = None,
+    over: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Give every run its share, one after the other or all together; whether one of them ends everything.
+
+    `over` says that nothing is left to share, though rounding may say otherwise.
+    """
+    if together is not None and len(runs) > 1 and not over():
+        return together(runs, share, trainer, listener)
+    for run in runs:
+        if over():
+            return False
+        _train(run, share, trainer(run), listener)
+        if run.progress is not None and run.progress.reason in _FINAL:
+            return True
+    return False
+
+
+def interrupted(runs: Sequence[Run]) -> None:
+    """Ctrl-C between two steps of training proper: what is done is kept, if there is anything."""
+    if all(run.progress is None for run in runs):
+        raise KeyboardInterrupt
+    for run in runs:
+        if run.progress is not None:
+            run.progress.reason = "interrupted"
 
 
 def side_by_side(
@@ -186,6 +207,7 @@ def _spent(budget: Budget, runs: Sequence[Run]) -> bool:
     return budget.spent(totals[0], int(totals[1]), int(totals[2]))
 
 
-def _best(runs: Sequence[Run]) -> Run:
+def best_of(runs: Sequence[Run]) -> Run:
+    """The run with the best score."""
     tried = [run for run in runs if run.progress is not None]
     return max(tried, key=lambda run: run.score)

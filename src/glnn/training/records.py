@@ -8,6 +8,7 @@ starts then decides it again from the same numbers, and need not be written down
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -145,6 +146,8 @@ def step_info(
 class Recorder:
     """Keeps the record of every step in `progress.history`; whoever has these two methods can stand in."""
 
+    changing: Any = nullcontext()
+    """Held while a step changes `progress` and is kept: a lock, where a listener looks at several trainings."""
     exact = False
     """Whether a training that is taken up again must know the last likelihood to the bit, from the record."""
 
@@ -163,9 +166,13 @@ class Replay(Recorder):
     exact = True
 
     def __init__(
-        self, recorded: Progress | None = None, listener: Callable[[StepInfo, Trainer], Any] | None = None
+        self,
+        recorded: Progress | None = None,
+        listener: Callable[[StepInfo, Trainer], Any] | None = None,
+        changing: Any = None,
     ) -> None:
         self._recorded, self._listener = recorded, listener
+        self.changing = changing or nullcontext()
 
     def read(self, trainer: Trainer, clock: Clock) -> StepInfo | None:
         """The next step of the record, None after its last."""

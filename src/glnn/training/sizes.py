@@ -22,7 +22,10 @@ MOST_STARTS = 6
 UNITS = (24, 64)
 CHUNK_UNITS = (32, 64)
 SECONDS_FOR_A_CHUNK_START, MOST_CHUNK_STARTS = 8.0, 4
+SECONDS_FOR_A_MEMBER, MOST_MEMBERS = 10.0, 8
 """For stochastic training."""
+RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 8, 12, 20
+"""For batch training beside it."""
 LEAST_DEGREE = 3
 PARAMETERS_FOR_A_SYMBOL = 0.3
 """Where there were more, fewer edges were better; see experiments/defaults.md."""
@@ -69,23 +72,51 @@ def choose_size(
     return Size(units, min(degree, units), restarts)
 
 
-def size_for_chunks(
-    units: int | str, degree: int | str, restarts: int | str, alphabet_size: int, gated: bool, budget: Budget
-) -> Size:
-    """The same for stochastic training, where noise and not size decides how much is learned by heart.
+def members_for(budget: Budget) -> int:
+    """How many networks are trained to predict together: one for every ten seconds, eight at the most."""
+    return min(max(1, int((budget.seconds or 0.0) / SECONDS_FOR_A_MEMBER)), MOST_MEMBERS)
+
+
+def starts_for_chunks(budget: Budget) -> int:
+    """How many random starts of stochastic training race for one network."""
+    return min(max(1, int((budget.seconds or 0.0) / SECONDS_FOR_A_CHUNK_START)), MOST_CHUNK_STARTS)
+
+
+def sizes_for_chunks(units: int | str, degree: int | str, restarts: int, alphabet_size: int, gated: bool) -> list[Size]:
+    """The same for stochastic training: the most likely size first, then others that are worth a try.
 
     Where all symbols share a matrix the network is fully connected; gated ones have √(2A) edges from each unit, at
-    least five and at most eight. Some starts never find what others find in seconds, so several race if there is time.
+    least five and at most eight. Which size of gated networks is better no rule has told yet: with many symbols, text
+    wants large networks, and small ones do better on what is half random.
     """
-    if not isinstance(units, int):
-        least, most = CHUNK_UNITS
-        units = min(max(least, round(8.0 * math.sqrt(alphabet_size))), most) if gated else most
-    if not isinstance(degree, int):
-        degree = min(max(5, math.ceil(math.sqrt(2.0 * alphabet_size))), 8) if gated else units
-    if not isinstance(restarts, int):
-        seconds = budget.seconds or 0.0
-        restarts = min(max(1, int(seconds / SECONDS_FOR_A_CHUNK_START)), MOST_CHUNK_STARTS)
-    return Size(units, min(degree, units), restarts)
+    least, most = CHUNK_UNITS
+    wanted = [most]
+    if gated:
+        wanted = [min(max(least, round(8.0 * math.sqrt(alphabet_size))), most)]
+        wanted += [least] if wanted[0] > 1.5 * least else []
+    if isinstance(units, int):
+        wanted = [units]
+    found = []
+    for number in wanted:
+        edges = number if not gated else min(max(5, math.ceil(math.sqrt(2.0 * alphabet_size))), 8)
+        if gated and number == least and len(wanted) > 1:
+            edges = 5
+        if isinstance(degree, int):
+            edges = degree
+        found.append(Size(number, min(edges, number), restarts))
+    return found
+
+
+def rival_size(units: int | str, degree: int | str, symbols: int, alphabet_size: int, seconds: float) -> Size | None:
+    """Of networks that are trained on all data at once beside stochastic training; None where there is no time for it.
+
+    Small and fully connected: they count where larger ones do not (`experiments/learning.md`).
+    """
+    number = units if isinstance(units, int) else RIVAL_UNITS
+    if seconds < LEAST_RIVAL_STEPS * step_seconds(number, alphabet_size, symbols):
+        return None
+    edges = degree if isinstance(degree, int) else number
+    return Size(number, min(edges, number), RIVALS)
 
 
 def _degree(units: int, symbols: int, alphabet_size: int) -> int:

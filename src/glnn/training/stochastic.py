@@ -197,12 +197,13 @@ class StochasticTrainer(Trainer):
                 seconds=seconds,
                 notes=(*notes, f"noise {self._sigma:.3g}") if score is not None else tuple(notes),
             )
-            progress.generator = self.generator.bit_generator.state
-            progress.take(info, params, info.writing_rate, info.transition_rate)
-            progress.memory = self._memory()
-            if self.note_score(score, info.step):
-                progress.best = self._average
-            self.recorder.keep(info, self)
+            with self.recorder.changing:
+                progress.generator = self.generator.bit_generator.state
+                progress.take(info, params, info.writing_rate, info.transition_rate)
+                progress.memory = self._memory()
+                if self.note_score(score, info.step):
+                    progress.best = self._average
+                self.recorder.keep(info, self)
         return info
 
     def _adapt_noise(self, score: float, fraction: float) -> None:

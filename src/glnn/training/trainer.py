@@ -147,10 +147,11 @@ class Trainer:
             if self.validation is not None:
                 info = replace(info, validation=score)
             progress.generator = self.generator.bit_generator.state
-            progress.take(info, current.params, of_writing.rate, of_transition.rate, transition.found.remembered)
-            if self.note_score(score, info.step):
-                progress.best = current.params
-            self.recorder.keep(info, self)
+            with self.recorder.changing:
+                progress.take(info, current.params, of_writing.rate, of_transition.rate, transition.found.remembered)
+                if self.note_score(score, info.step):
+                    progress.best = current.params
+                self.recorder.keep(info, self)
         return info
 
     @property
