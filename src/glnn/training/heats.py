@@ -1,0 +1,104 @@
+"""Which networks deserve the budget: heats between teams, then as many members of the best team as there is time for.
+
+A team is random starts of one kind and size. The first start of every team has its turn; the team whose start validates
+best gets all that is left. Its starts have turns of equal length and predict together: several networks that are
+trained for a short while are far better than one that is trained for long (`experiments/learning.md`). A team whose
+starts need luck, as on problems that are learned on all data at once, races by halving instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from glnn.training.budget import Budget
+from glnn.training.race import Listener, Run, Together, best_of, interrupted, race, take_turns
+from glnn.training.sizes import Size
+from glnn.training.trainer import Trainer
+
+WORTH_A_TURN = 0.6
+"""What part of a turn must be left for another member to begin."""
+
+
+@dataclass(frozen=True)
+class Team:
+    """Starts of one kind and size, in the order of their turns."""
+
+    runs: Sequence[Run]
+    size: Size
+    members: int
+    """How many of them predict together, at the most."""
+    halving: bool = False
+    """Whether its starts race by halving, down to the members, when it has won its heat."""
+    in_heat: int = 1
+    """How many of its starts take part in the heat; their weights say for what part of a turn."""
+
+
+def turn_of(budget: Budget, teams: Sequence[Team]) -> float:
+    """Seconds of a turn: heats of all teams, and the members of the one that wins, fill the budget."""
+    heats = sum(run.weight for team in teams[1:] for run in team.runs[: team.in_heat])
+    return (budget.seconds or 0.0) / (teams[0].members + heats)
+
+
+def compete(
+    teams: Sequence[Team],
+    budget: Budget,
+    trainer: Callable[[Run], Trainer],
+    listener: Listener,
+    together: Together | None = None,
+) -> Run:
+    """Train within a budget of seconds; returns the best run, whose team is the one to keep."""
+    assert budget.seconds is not None
+    turn = turn_of(budget, teams)
+    runs = [run for team in teams for run in team.runs]
+    try:
+        heat = [run for team in teams for run in team.runs[: team.in_heat]]
+        if not take_turns(heat, {"seconds": turn}, trainer, listener, together):
+            team = teams[best_of(runs).team]
+            if team.halving:
+                _by_halving(team, runs, budget.seconds, trainer, listener, together)
+            else:
+                _in_turns(team, runs, budget.seconds, turn, trainer, listener, together)
+    except KeyboardInterrupt:
+        interrupted(runs)
+    return best_of(runs)
+
+
+def _by_halving(
+    team: Team,
+    runs: Sequence[Run],
+    seconds: float,
+    trainer: Callable[[Run], Trainer],
+    listener: Listener,
+    together: Together | None,
+) -> None:
+    own = sum(run.used("seconds") for run in team.runs)
+    for run in team.runs:
+        run.weight = 1.0
+    left = seconds - _used(runs)
+    if left > 0.0:
+        race(team.runs, Budget(seconds=own + left), trainer, listener, team.members, together)
+
+
+def _in_turns(
+    team: Team,
+    runs: Sequence[Run],
+    seconds: float,
+    turn: float,
+    trainer: Callable[[Run], Trainer],
+    listener: Listener,
+    together: Together | None,
+) -> None:
+    """Member after member, as long as there is time; what those leave that end early is for more members."""
+    while waiting := [run for run in team.runs if run.progress is None]:
+        left = seconds - _used(runs)
+        if left < WORTH_A_TURN * turn:
+            return
+        turns = waiting[: max(1, round(left / turn))]
+        share = {"seconds": left / len(turns) if len(turns) < len(waiting) else min(left / len(turns), 2.0 * turn)}
+        if take_turns(turns, share, trainer, listener, together):
+            return
+
+
+def _used(runs: Sequence[Run]) -> float:
+    return sum(run.used("seconds") for run in runs)
