@@ -31,6 +31,8 @@ from glnn.training.validation import Split, Validation
 
 RIVAL_PART, RIVALS_IN_HEAT, RIVAL_MEMBERS = 0.15, 4, 3
 """Of batch training: a start's part of a turn in the heat, how many are in it, how many predict together in the end."""
+RIVAL_WEIGHT = 0.3
+"""And its share where it races with the others for one budget."""
 LEAST_FOR_SIZES = 4
 """Members without whom there is no time to try several sizes."""
 
@@ -78,7 +80,7 @@ def train(
     On a `cluster`, a `distributed.Client`, the members train at the same time.
     """
     data = parts.train
-    several = plan.members != 1 and (in_turns(plan) or plan.members != "auto")
+    several = members_of(plan) > 1
     if several:
         # Several train side by side instead, each on one thread.
         plan = replace(plan, settings=replace(plan.settings, threads=1))
@@ -130,34 +132,38 @@ def train(
     return training
 
 
+def members_of(plan: Plan) -> int:
+    """How many networks predict together, at the most."""
+    if not isinstance(plan.members, str):
+        return plan.members
+    if plan.settings.training == "batch":
+        return 1
+    found = plan.restarts if isinstance(plan.restarts, int) else members_for(plan.sizes_for or plan.budget)
+    return found if plan.budget.seconds is not None else 1
+
+
 def in_turns(plan: Plan) -> bool:
     """Whether teams compete in turns, for members that predict together; else random starts race for one budget."""
-    return plan.settings.training == "stochastic" and plan.budget.seconds is not None and plan.members != 1
+    return plan.settings.training == "stochastic" and plan.budget.seconds is not None and members_of(plan) > 1
 
 
 def make_teams(plan: Plan, parts: Split) -> list[Team]:
     """Everything that may be trained, the most likely team first; most of it is never begun."""
-    data, budget = parts.train, plan.sizes_for or plan.budget
-    members = plan.members
-    asked = (plan.units, plan.degree)
-    if not in_turns(plan):
-        sizes = [_one_size(plan, data)]
-        members = 1 if isinstance(members, str) else members
-        sizes[0] = sizes[0]._replace(restarts=max(sizes[0].restarts, members))
-    else:
-        if isinstance(members, str):
-            members = plan.restarts if isinstance(plan.restarts, int) else members_for(budget)
-        sizes = sizes_for_chunks(*asked, members, len(data.alphabet), plan.gated)
+    members, kinds = members_of(plan), len(parts.train.alphabet)
+    if in_turns(plan):
+        sizes = sizes_for_chunks(plan.units, plan.degree, members, kinds, plan.gated)
         # Where nothing validates, nothing tells which size is better.
         sizes = sizes if parts.validation is not None and members >= LEAST_FOR_SIZES else sizes[:1]
+    else:
+        size = _one_size(plan, parts.train)
+        sizes = [size._replace(restarts=max(size.restarts, members))]
     teams = []
     for size in sizes:
         runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
         teams.append(Team(runs, size, members))
     if plan.rival is not None and parts.validation is not None:
         rivals = _rivals(plan, parts, turn_of(plan.budget, teams))
-        if rivals is not None:
-            teams.append(rivals)
+        teams += [] if rivals is None else [rivals]
     for number, team in enumerate(teams):
         for run in team.runs:
             run.team = number
@@ -196,10 +202,11 @@ def _rivals(plan: Plan, parts: Split, turn: float) -> Team | None:
     size = rival_size(plan.units, plan.degree, data.codes.size, len(data.alphabet), RIVAL_PART * turn / plan.cost)
     if size is None:
         return None
+    turns = in_turns(plan)
     runs = []
-    for seed in seeds(plan.seed, 1 + size.restarts)[1:]:
+    for seed in seeds(plan.seed, 1 + (size.restarts if turns else RIVALS_IN_HEAT))[1:]:
         run = _start(plan, size, parts, seed, plan.rival)
-        run.trainer, run.weight = Trainer, RIVAL_PART
+        run.trainer, run.weight = Trainer, RIVAL_PART if turns else RIVAL_WEIGHT
         runs.append(run)
     members = RIVAL_MEMBERS if isinstance(plan.members, str) else plan.members
     return Team(runs, size, members, halving=True, in_heat=RIVALS_IN_HEAT)

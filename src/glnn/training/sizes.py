@@ -73,8 +73,12 @@ def choose_size(
 
 
 def members_for(budget: Budget) -> int:
-    """How many networks are trained to predict together: one for every ten seconds, eight at the most."""
-    return min(max(1, int((budget.seconds or 0.0) / SECONDS_FOR_A_MEMBER)), MOST_MEMBERS)
+    """How many networks are trained to predict together: one for every ten seconds, eight at the most.
+
+    Only one where there is no time for three.
+    """
+    found = min(int((budget.seconds or 0.0) / SECONDS_FOR_A_MEMBER), MOST_MEMBERS)
+    return found if found >= 3 else 1
 
 
 def starts_for_chunks(budget: Budget) -> int:

@@ -1,0 +1,103 @@
+"""Teams that compete for a budget, with trainings that only pretend."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from glnn.training.budget import Budget
+from glnn.training.heats import Team, compete, turn_of
+from glnn.training.race import Run
+from glnn.training.sizes import Size
+
+pytestmark = pytest.mark.small
+SIZE = Size(8, 3, 1)
+
+
+class Pretended:
+    """Each step costs a second, and the score is the one of the run's seed; some end of their own after a few steps."""
+
+    def __init__(self, run: Run, scores: dict[int, float], ends: dict[int, int]) -> None:
+        self.run_, self.score, self.end = run, scores[run.seed], ends.get(run.seed, 10**9)
+        nothing = SimpleNamespace(step=0, passes=0, seconds=0.0, best_score=float("-inf"), reason="")
+        self.progress: Any = run.progress or nothing
+
+    def run(self, budget: Budget, callbacks: tuple[Any, ...]) -> None:
+        progress = self.progress
+        progress.reason = ""
+        while not progress.reason:
+            if budget.spent(progress.seconds, progress.step, progress.passes):
+                progress.reason = "budget"
+            elif progress.step >= self.end:
+                progress.reason = "patience"
+            else:
+                progress.step, progress.seconds = progress.step + 1, progress.seconds + 1.0
+                progress.best_score = self.score
+                if any([callback(progress, self) for callback in callbacks]):
+                    progress.reason = "callback"
+
+
+def team(number: int, *seeds: int, weight: float = 1.0, **more: Any) -> Team:
+    runs = [Run(seed, None, None, None, team=number, weight=weight) for seed in seeds]  # type: ignore[arg-type]
+    return Team(runs, SIZE, more.pop("members", len(seeds)), **more)
+
+
+def run_all(
+    teams: list[Team], seconds: float, scores: dict[int, float], ends: dict[int, int] | None = None, **more: Any
+) -> tuple[Run, dict[int, float]]:
+    listener = more.pop("listener", lambda *_: None)
+    trainer: Any = lambda run: Pretended(run, scores, ends or {})  # noqa: E731
+    best = compete(teams, Budget(seconds=seconds), trainer, listener, **more)
+    return best, {run.seed: run.used("seconds") for one in teams for run in one.runs}
+
+
+def test_the_team_whose_first_start_is_best_gets_the_rest() -> None:
+    teams = [team(0, 1, 2, 3, 4), team(1, 11, 12, 13, 14)]
+    scores = dict.fromkeys([1, 2, 3, 4], -5.0) | dict.fromkeys([11, 12, 13, 14], -4.0)
+    best, used = run_all(teams, 50.0, scores)
+    assert best.team == 1
+    # A turn is a fifth: four members and a heat that is lost.
+    assert used == {1: 10.0, 2: 0.0, 3: 0.0, 4: 0.0, 11: 10.0, 12: 10.0, 13: 10.0, 14: 10.0}
+
+
+def test_what_is_left_by_starts_that_end_early_is_for_more_members() -> None:
+    teams = [team(0, *range(1, 9), members=8)]
+    _, used = run_all(teams, 80.0, dict.fromkeys(range(1, 9), -1.0), dict.fromkeys(range(1, 9), 4))
+    assert used == dict.fromkeys(range(1, 9), 4.0)
+    # Members that have a start in hand: the last turns are longer, but none is twice as long as planned.
+    _, used = run_all([team(0, 1, 2, 3, 4)], 40.0, dict.fromkeys([1, 2, 3, 4], -1.0), {1: 1})
+    assert used[1] == 1.0 and used[2] == used[3] == used[4] == 13.0
+
+
+def test_a_little_time_is_not_enough_for_another_member() -> None:
+    teams = [team(0, 1, 2, 3), team(1, 11, weight=0.8)]
+    assert turn_of(Budget(seconds=38.0), teams) == pytest.approx(10.0)
+    _, used = run_all(teams, 38.0, {1: -1.0, 2: -1.0, 3: -1.0, 11: -2.0})
+    assert sum(used.values()) == pytest.approx(38.0, abs=3.0)
+
+
+def test_a_team_that_needs_luck_races_by_halving_down_to_its_members() -> None:
+    rivals = team(1, 11, 12, 13, 14, weight=0.25, members=1, halving=True, in_heat=2)
+    scores = {1: -9.0, 2: -9.0, 3: -9.0, 11: -8.0, 12: -3.0, 13: -2.0, 14: -7.0}
+    best, used = run_all([team(0, 1, 2, 3), rivals], 105.0, scores)
+    # A heat of 30, and two of a quarter of it; what is left is for the rivals, those that come late included.
+    assert used[1] == 30.0 and used[2] == used[3] == 0.0
+    assert best.seed == 13 and used[13] > used[12] - 8.0 > used[11] - 8.0 > 0.0
+    assert sum(used.values()) == pytest.approx(105.0, abs=5.0)
+
+
+def test_a_callback_ends_everything() -> None:
+    _, used = run_all([team(0, 1, 2)], 40.0, {1: -1.0, 2: -1.0}, listener=lambda run, *_: run.used("steps") == 3)
+    assert used == {1: 3.0, 2: 0.0}
+
+
+def test_an_interruption_keeps_what_is_there() -> None:
+    def stop(run: Run, *_: Any) -> bool:
+        if run.seed == 2:
+            raise KeyboardInterrupt
+        return False
+
+    best, used = run_all([team(0, 1, 2)], 40.0, {1: -2.0, 2: -1.0}, listener=stop)
+    assert used == {1: 20.0, 2: 1.0} and best.progress is not None and best.progress.reason == "interrupted"
