@@ -15,6 +15,7 @@ import numpy as np
 
 from glnn.metrics import Layout, Scales, Statistics, TransitionMethod, WritingDirection, hessian_damping
 from glnn.models import Params
+from glnn.numeric.kernel import kernel
 from glnn.training.passes import Found
 
 ADAM_RATE = 0.01
@@ -67,11 +68,9 @@ class Adam:
         scale, root = ADAM_RATE * rate / (1.0 - _MOMENTUM**k), 1.0 - _SQUARES**k
         steps = {}
         for name, gradient in gradients.items():
-            gradient = gradient * shorter
-            mean, square = self.memory[f"mean.{name}"], self.memory[f"square.{name}"]
-            mean += (1.0 - _MOMENTUM) * (gradient - mean)
-            square += (1.0 - _SQUARES) * (gradient * gradient - square)
-            steps[name] = scale * mean / (np.sqrt(square / root) + _TINY)
+            steps[name] = np.empty(gradient.shape)
+            memory = (self.memory[f"{kind}.{name}"].reshape(-1) for kind in ("mean", "square"))
+            _step(gradient.reshape(-1), shorter, *memory, scale, root, steps[name].reshape(-1))
         of_theta = steps["theta"]
         if "shared" in steps:
             own = self._own[:, None]
@@ -84,6 +83,23 @@ class Adam:
         if self._layout.gated:
             parts["shared"] = theta.reshape(self._layout.symbols, -1).sum(axis=0)
         return parts
+
+
+@kernel()
+def _step(
+    gradient: np.ndarray,
+    shorter: float,
+    mean: np.ndarray,
+    square: np.ndarray,
+    scale: float,
+    root: float,
+    step: np.ndarray,
+) -> None:
+    for k in range(gradient.size):
+        g = shorter * gradient[k]
+        mean[k] += (1.0 - _MOMENTUM) * (g - mean[k])
+        square[k] += (1.0 - _SQUARES) * (g * g - square[k])
+        step[k] = scale * mean[k] / (np.sqrt(square[k] / root) + _TINY)
 
 
 def own_share(counts: np.ndarray, positions: int) -> np.ndarray:
