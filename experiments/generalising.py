@@ -1,0 +1,143 @@
+"""What `recipe="best"` reaches, what each of its parts is worth, and how long it takes beside PyTorch.
+
+    python experiments/generalising.py goals|parts|times [--only NAME …] [--seeds 5]
+
+`goals`: GLNN with nothing set but the budget, on fresh samples of the sources; a third sequence is scored. `parts`: the
+same with one part left out at a time, on a source and on a public text. `times`: budgets from 4 seconds on, beside the
+curves of PyTorch's LSTM and GRU in `benchmarks/results/peers.jsonl`, on the same data. One line of JSON a run, at once,
+in `experiments/results/generalising.jsonl`; runs that are there are skipped. Tables are printed from all lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import glnn
+from benchmarks.data_sets import ALL
+from benchmarks.peers import texts
+from benchmarks.real_data import bits_after
+from benchmarks.records import about, append, markdown, read
+from glnn.sources import get
+
+PATH = Path(__file__).parent / "results" / "generalising.jsonl"
+GOALS = {"music": 60.0, "insertions": 120.0, "anbn": 60.0}
+FIRST_SAMPLE = 7000
+"""Samples from here on were used for nothing else."""
+PARTS: dict[str, dict[str, Any]] = {
+    "everything": {},
+    "no noise": {"noise": 0.0},
+    "no averaging": {"averaging": 1},
+    "no calibration": {"calibration": False},
+    "one network": {"members": 1},
+    "one network, one start": {"members": 1, "restarts": 1},
+    "all data at once": {"training": "batch"},
+    "the paper": {"recipe": "paper"},
+}
+PARTS_OF = ("music", "argparse.py")
+BUDGETS = (4.0, 8.0, 15.0, 30.0, 60.0)
+
+
+def goals(names: Iterable[str], seeds: int) -> None:
+    """Fresh samples, nothing set but the budget."""
+    for name in names:
+        for seed in range(seeds):
+            source = get(name)
+            train, valid, test = (source.sample(seed=FIRST_SAMPLE + 3 * seed + k).text for k in range(3))
+            key = {"study": "goals", "data": name, "budget": GOALS[name], "seed": seed}
+            run(key, {}, train, valid, lambda model, s=source, t=test: model.bits(t) - s.bits(t))
+
+
+def parts(names: Iterable[str]) -> None:
+    """One part left out at a time."""
+    for name in names:
+        for part, parameters in PARTS.items():
+            key = {"study": "parts", "data": name, "budget": 60.0, "seed": 0, "part": part}
+            if name in GOALS:
+                source = get(name)
+                train, valid, test = (source.sample(seed=FIRST_SAMPLE + k).text for k in range(3))
+                run(key, parameters, train, valid, lambda model, s=source, t=test: model.bits(t) - s.bits(t))
+            else:
+                data = ALL[name]()
+                given = {"alphabet": data.alphabet, **parameters}
+                run(key, given, data.fit, None, lambda model, d=data: bits_after(model, d) / d.scored_symbols)
+
+
+def times(names: Iterable[str]) -> None:
+    """Several budgets on the data of the peers."""
+    for name in names:
+        for budget in BUDGETS:
+            given = texts(name)
+            key = {"study": "times", "data": name, "budget": budget, "seed": 0}
+            run(key, {}, *given.encoded[:2], lambda model, g=given: model.bits(g.encoded[2]) - g.bits[2])
+
+
+def run(key: dict[str, Any], parameters: dict[str, Any], train: Any, valid: Any, value: Any) -> None:
+    """One training, unless it is there."""
+    if any(key == {name: line.get(name) for name in key} for line in read(PATH)):
+        return
+    started = time.process_time()
+    model = glnn.GLNN(budget=key["budget"], random_state=key["seed"], verbose=0, n_jobs=1, **parameters)
+    model.fit(train, validation=valid)
+    told = {"value": round(float(value(model)), 4), "charged": round(model.total_seconds_, 2)}
+    told |= {"cpu_seconds": round(time.process_time() - started, 1), "units": model.units_, "degree": model.degree_}
+    told |= {"members": len(model.members_), "training": model.training_["training"], "starts": len(model.restarts_)}
+    command = " ".join(["python", "experiments/generalising.py", *sys.argv[1:]])
+    append(PATH, {**key, **told, **about(), "command": command})
+    print(key, told, flush=True)
+
+
+def tables() -> str:
+    """All that is there."""
+    lines = read(PATH)
+    rows = []
+    for name, budget in GOALS.items():
+        values = sorted(line["value"] for line in lines if line["study"] == "goals" and line["data"] == name)
+        if values:
+            shown = ", ".join(f"{value:,.0f}" for value in values)
+            rows.append([f"{name}, {budget:.0f} s", shown, f"{statistics.median(values):,.0f}"])
+    text = markdown(["source", "test regret of each sample", "median"], rows) if rows else ""
+    left_out = {(line["data"], line["part"]): line for line in lines if line["study"] == "parts"}
+    names = [name for name in PARTS_OF if any(data == name for data, _ in left_out)]
+    found = [part for part in PARTS if any(known == part for _, known in left_out)]
+    if found:
+        cells = [[part, *(_value(left_out.get((name, part))) for name in names)] for part in found]
+        text += "\n\n" + markdown(["", *names], cells)
+    measured = {(line["data"], line["budget"]): line for line in lines if line["study"] == "times"}
+    if measured:
+        data = sorted({name for name, _ in measured})
+        cells = [[f"{seconds:.0f} s", *(_value(measured.get((name, seconds))) for name in data)] for seconds in BUDGETS]
+        text += "\n\n" + markdown(["GLNN(), test regret", *data], cells)
+    return text
+
+
+def _value(line: dict[str, Any] | None) -> str:
+    if line is None:
+        return ""
+    return f"{line['value']:,.0f}" if line["value"] >= 10.0 else f"{line['value']:.3f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study", choices=["goals", "parts", "times", "tables"])
+    parser.add_argument("--only", nargs="+", help="names of data")
+    parser.add_argument("--seeds", type=int, default=5)
+    options = parser.parse_args()
+    if options.study == "goals":
+        goals(options.only or GOALS, options.seeds)
+    elif options.study == "parts":
+        parts(options.only or PARTS_OF)
+    elif options.study == "times":
+        times(options.only or GOALS)
+    print(tables())
+
+
+if __name__ == "__main__":
+    main()
