@@ -208,7 +208,7 @@ def _rivals(plan: Plan, parts: Split, turn: float) -> Team | None:
         run = _start(plan, size, parts, seed, plan.rival)
         run.trainer, run.weight = Trainer, RIVAL_PART if turns else RIVAL_WEIGHT
         runs.append(run)
-    members = RIVAL_MEMBERS if isinstance(plan.members, str) else plan.members
+    members = RIVAL_MEMBERS if turns and isinstance(plan.members, str) else members_of(plan)
     return Team(runs, size, members, halving=True, in_heat=RIVALS_IN_HEAT)
 
 
