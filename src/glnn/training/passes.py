@@ -78,10 +78,7 @@ class GeneralPass:
         error = np.empty(a.shape)
         variance = np.empty(a.shape if recursion else (0, 0))
         if method is ADAM:
-            # Half of the time is spent here; a step that is bounded anyway does not need more digits.
-            single = np.empty(a.shape, np.float32)
-            writing, total = softmax.gradient_terms(a.astype(np.float32), output.y, output.weight, params.w, single)
-            error[:] = single
+            writing, total = softmax.gradient_terms(a, output.y, output.weight, params.w, error)
         else:
             writing, total = softmax.writing_statistics(a, output.y, output.weight, params.w)
             softmax.source_terms(a, output.y, output.weight, params.w, error, variance if recursion else None)
