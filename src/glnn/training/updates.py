@@ -66,11 +66,11 @@ class Adam:
         self.memory["steps"] = self.memory["steps"] + 1.0
         k = self.memory["steps"][0]
         scale, root = ADAM_RATE * rate / (1.0 - _MOMENTUM**k), 1.0 - _SQUARES**k
-        steps = {}
+        steps: Arrays = {}
         for name, gradient in gradients.items():
             steps[name] = np.empty(gradient.shape)
-            memory = (self.memory[f"{kind}.{name}"].reshape(-1) for kind in ("mean", "square"))
-            _step(gradient.reshape(-1), shorter, *memory, scale, root, steps[name].reshape(-1))
+            mean, square = (self.memory[f"{kind}.{name}"].reshape(-1) for kind in ("mean", "square"))
+            _step(gradient.reshape(-1), shorter, mean, square, scale, root, steps[name].reshape(-1))
         of_theta = steps["theta"]
         if "shared" in steps:
             own = self._own[:, None]
