@@ -37,6 +37,9 @@ class _Part(Protocol):
     def read(self, codes: np.ndarray) -> np.ndarray:
         """The distributions before symbols that are read, and learned if anything is."""
 
+    def advance(self, code: int) -> None:
+        """Read one symbol, and learn it if anything is learned."""
+
 
 class SharesSteps:
     """Readers side by side."""
@@ -92,7 +95,8 @@ class SharesSteps:
             codes[done] = code
             if code == self._size:
                 return done + 1
-            self._read(codes[done : done + 1])
+            for part in self._parts:
+                part.advance(code)
             if code == end:
                 return done + 1
         return int(codes.size)
@@ -133,14 +137,21 @@ class _Contexts:
             member.restart()
 
     def next(self) -> np.ndarray:
-        outside = np.array([[member.next() for member in self._members]]) if self._members else None
-        return self._reader.probabilities(outside)
+        return self._reader.probabilities(self._outside())
 
     def read(self, codes: np.ndarray) -> np.ndarray:
         outside = None
         if self._members:
             outside = np.stack([member.read(codes) for member in self._members], axis=1)
         return self._reader.read_rows(codes, np.zeros(codes.size, np.bool_), outside)[0]
+
+    def advance(self, code: int) -> None:
+        self._reader.push(code, self._outside())
+        for member in self._members:
+            member.advance(code)
+
+    def _outside(self) -> np.ndarray | None:
+        return np.array([member.next() for member in self._members]) if self._members else None
 
 
 class _Counts:
@@ -168,6 +179,10 @@ class _Counts:
         first[0], self._first = self._first, False
         return self._reader.read(np.ascontiguousarray(codes, np.int32), first, self._learn, True)[1]
 
+    def advance(self, code: int) -> None:
+        first, self._first = np.array([self._first]), False
+        self._reader.read(np.array([code], np.int32), first, self._learn)
+
 
 class _Network:
     """A predictor that learns nothing, by its states."""
@@ -184,6 +199,9 @@ class _Network:
 
     def read(self, codes: np.ndarray) -> np.ndarray:
         return rows_along(self._state, codes)
+
+    def advance(self, code: int) -> None:
+        self._state.advance(code)
 
 
 def weighted(parts: Sequence[np.ndarray], weights: Sequence[float], floor: float = 0.0) -> np.ndarray:
