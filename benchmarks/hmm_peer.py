@@ -27,6 +27,9 @@ def bits_of_hmmlearn(data: DataSet, seconds: float, seed: int = 0) -> dict[str, 
         started = time.process_time()
         model.fit(fitted, lengths)
         model.init_params = ""
+        # A state that nothing visits any more has no way out, which hmmlearn refuses to go on from.
+        for rows in (model.transmat_, model.emissionprob_):
+            rows[rows.sum(1) == 0.0] = 1.0 / rows.shape[1]
         spent += time.process_time() - started
         steps += STEPS_AT_ONCE
         now = model.monitor_.history[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from glnn.codec.steps import steps_of
 from glnn.coding.range_coder import PENDING, PLACE, encoder
 from glnn.estimators.mixture_experts import Beside, best_shares
 from glnn.estimators.mixture_fit import Recipe
-from glnn.estimators.mixture_trial import FrozenTrial, Trial
+from glnn.estimators.mixture_trial import FrozenTrial, Promising, Trial
 from glnn.predictors import Predictor
 from glnn.predictors.protocol import StepwisePredictor
 from glnn.sequences import Alphabet, Encoded, encode
@@ -321,6 +322,18 @@ def test_networks_that_do_not_help_do_not_stay() -> None:
     model = glnn.Mixture(budget="1 steps", random_state=0, verbose=0).fit(TEXT * 2)
     assert len(model.trials_) == 2 and model.networks_ == ()
     assert model.predictor_.coding_steps(None) is not None
+
+
+def test_a_network_far_behind_is_given_up_after_a_fifth_of_the_budget() -> None:
+    def step(seconds: float, score: float, progress: SimpleNamespace) -> bool:
+        progress.best_score = score
+        return bool(stop(SimpleNamespace(seconds=seconds), SimpleNamespace(progress=progress)))
+
+    # Contexts need 100 bits, 69.3 nats; two starts share the time.
+    stop, one, other = Promising(10.0, 100.0), SimpleNamespace(), SimpleNamespace()
+    assert not step(1.9, -100.0, one)
+    assert step(0.2, -120.0, other)
+    assert not step(5.0, -86.0, one) and not step(5.0, -120.0, other)
 
 
 def test_words_of_a_large_alphabet_and_integers() -> None:

@@ -20,7 +20,7 @@ from glnn.estimators.continuing import moved_up
 from glnn.estimators.mixture_experts import Beside
 from glnn.estimators.mixture_file import arrays_of, networks_from, recipe_from
 from glnn.estimators.mixture_fit import Progress, Recipe, for_network
-from glnn.estimators.mixture_trial import ENOUGH_SEQUENCES, FrozenTrial, Trial
+from glnn.estimators.mixture_trial import ENOUGH_SEQUENCES, FrozenTrial, Promising, Trial
 from glnn.estimators.network import Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
 from glnn.predictors.mixture import MixturePredictor, pieces
@@ -33,12 +33,8 @@ from glnn.training.compiling import beginning, compiling
 from glnn.training.validation import split
 
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
-# Networks are tried with this part of the budget; what is worth it gets the rest.
-_TRIAL = 0.2
 # A network is worth its place if the bits of what it was not trained on fall by this part, and by so many.
 _WORTH, _LEAST_GAIN = 0.005, 3.0
-# The rest of the budget is spent if one is worth it, or if alone it needs at most so many times the bits.
-_PROMISING = 1.05
 # Without networks, this part of the sequences tells how they are best read.
 _HELD_OUT = 0.2
 # With fewer symbols there is too little for a network to learn from and for a mixer to see what it is worth.
@@ -65,7 +61,8 @@ class Mixture(SequenceModel):
     networks: int | str = parameter(
         "auto",
         partial(integer, low=0, word="auto"),
-        'how many networks to train; 0 for contexts alone, in seconds; "auto" tries one and goes on if it helps',
+        'how many networks to train; 0 for contexts alone, in seconds; "auto" trains one, and gives it up after a '
+        "fifth of the budget where it is far behind contexts",
     )
     _: KW_ONLY
     learning: str = parameter(
@@ -142,26 +139,27 @@ class Mixture(SequenceModel):
         parts = split(data, None, _HELD_OUT if networks == 0 else "auto")
         if self.learning_ == "frozen" and len(data) >= ENOUGH_SEQUENCES and parts.validation is not None:
             return FrozenTrial(data, parts)
-        return Trial(data, parts, self.learning_ == "online", 2 if networks == "auto" else int(networks))
+        return Trial(data, parts, self.learning_ == "online", 1 if networks == "auto" else int(networks))
 
     def _networks(
         self, data: Encoded, trial: Trial | FrozenTrial, values: dict[str, Any], display: Display, clock: Clock
     ) -> tuple[Network, ...]:
         """The networks that are worth their place."""
         self.trials_ = []
-        most = 2 if values["networks"] == "auto" else values["networks"]
+        automatic = values["networks"] == "auto"
+        most = 1 if automatic else values["networks"]
         if most == 0 or data.codes.size < _ENOUGH or trial.cut >= data.codes.size:
             return ()
-        budget: Budget = values["budget"]
+        share = _share(values["budget"], most)
         with clock.paused():
             best = trial.bits(())
         self.trials_.append({"networks": 0, "bits": best})
         kept: tuple[Network, ...] = ()
         for which in range(most):
-            share = _share(budget, which, values["networks"])
             display.say(f"trying network {which + 1}: {share}")
             network = GLNN(budget=share, end=False, verbose=0, n_jobs=self.n_jobs, random_state=self.seed_ + which)
-            network.fit(for_network(data))
+            given_up = (Promising(share.seconds, best),) if automatic and share.seconds is not None else ()
+            network.fit(for_network(data), callbacks=given_up)
             members = (*kept, network)
             with clock.paused():
                 bits = trial.bits(tuple(member.predictor_ for member in members))
@@ -169,10 +167,9 @@ class Mixture(SequenceModel):
             self.trials_.append({"networks": len(members), "bits": bits, "alone": alone})
             display.say(f"the end of the data takes {best:,.0f} bits without it and {bits:,.0f} with it")
             worth = bits <= min(best * (1.0 - _WORTH), best - _LEAST_GAIN)
-            promising = worth or alone < _PROMISING * best
-            if worth or values["networks"] != "auto" or (bits < best and isinstance(trial, FrozenTrial)):
+            if worth or not automatic or (bits < best and isinstance(trial, FrozenTrial)):
                 best, kept = bits, members
-            if network.stopped_ == "interrupted" or (values["networks"] == "auto" and not promising):
+            if network.stopped_ == "interrupted":
                 break
         return kept
 
@@ -251,13 +248,9 @@ def _with_a_share(recipe: Recipe, networks: tuple[Network, ...]) -> tuple[Recipe
     return replace(recipe, beside=beside), kept
 
 
-def _share(budget: Budget, which: int, networks: int | str) -> Budget:
-    """What one network gets: a trial and then the rest, or as many equal parts as there are networks."""
-    if budget.seconds is None:
-        return budget
-    if networks == "auto":
-        return Budget(seconds=budget.seconds * (_TRIAL if which == 0 else 1.0 - _TRIAL))
-    return Budget(seconds=budget.seconds / int(networks))
+def _share(budget: Budget, networks: int) -> Budget:
+    """What each network gets: as many equal parts as there are networks; steps and passes are those of each."""
+    return budget if budget.seconds is None else Budget(seconds=budget.seconds / networks)
 
 
 def _mixture_of(predictor: MixturePredictor | Shares) -> MixturePredictor:

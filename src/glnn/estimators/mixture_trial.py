@@ -8,6 +8,7 @@ everyone gets the share that serves best.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +21,16 @@ from glnn.estimators.mixture_fit import Recipe, plan_of
 from glnn.predictors import Predictor
 from glnn.predictors.mixture import pieces
 from glnn.sequences import Encoded
-from glnn.training.fitting import Split
+from glnn.training.records import StepInfo
+from glnn.training.validation import Split
 
 # With fewer sequences, how they are best read cannot be told.
 ENOUGH_SEQUENCES = 20
 _SEED = 0
 # A way of reading must need this part fewer bits, and so many standard errors, or else all counts alike.
 _TOLD, _ERRORS = 0.005, 2.0
+# After this part of the budget, a network alone that needs so many times the bits of contexts is given up.
+_TRIAL, _FAR_BEHIND = 0.2, 1.25
 
 
 class Trial:
@@ -136,6 +140,23 @@ class FrozenTrial:
                 reader.memory = average.settled(reader.memory)
             found.append((averaged, reader.read(self._held.codes, firsts(self._held.starts))))
         return found
+
+
+class Promising:
+    """Told of every step of training: ends it after a fifth of the budget if all networks are far behind contexts."""
+
+    def __init__(self, seconds: float, bits: float) -> None:
+        self._trial, self._least = _TRIAL * seconds, -_FAR_BEHIND * bits * np.log(2.0)
+        self._spent: dict[int, tuple[Any, float]] = {}
+        self._best = -np.inf
+
+    def __call__(self, info: StepInfo, trainer: Any) -> bool:
+        """Whether to stop."""
+        progress = trainer.progress
+        self._spent[id(progress)] = (progress, info.seconds)
+        self._best = max(self._best, progress.best_score)
+        spent = sum(seconds for _, seconds in self._spent.values())
+        return bool(spent > self._trial and self._best < self._least)
 
 
 def _shuffled(data: Encoded) -> Encoded:
