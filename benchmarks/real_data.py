@@ -1,7 +1,7 @@
 """Every model as it comes beside what people would use instead, on real data, in equal CPU time on one thread.
 
     python benchmarks/real_data.py [--sets NAME ...] [--models NAME ...] [--budget 60] [--out FILE]
-    python benchmarks/real_data.py --page        puts the tables into docs/results.md
+    python benchmarks/real_data.py --page        puts the tables into docs/results.md and docs/baselines.md
 
 Each run is a line of JSON at once, and what is there is not run again. Alphabets are given to all, so that nobody
 pays for a symbol first met in what is scored. PPMd reads what is fitted and goes on; its best order of 4 to 16 counts.
@@ -23,6 +23,8 @@ from benchmarks.records import about, append, markdown, read
 
 RESULTS = Path(__file__).parent / "results" / "real_data.jsonl"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "results.md"
+PAGE_OF_HMM = PAGE.with_name("baselines.md")
+RESULTS_OF_HMM = RESULTS.with_name("hmm.jsonl")
 ORDERS = range(4, 17)
 
 
@@ -227,14 +229,19 @@ def latest(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def write_page(path: Path) -> None:
-    """The tables of the page, between its markers."""
+    """The tables of the pages, between their markers."""
+    from benchmarks import large_text, mixture_sources
     from benchmarks.page import filled
 
     text = PAGE.read_text()
-    text = filled(text, "one sequence", table(path, LEARNING, ("text", "tunes", "DNA")))
+    # After one sequence a mixture goes on learning by itself.
+    text = filled(text, "one sequence", table(path, ("Mixture", *LEARNING[1:]), ("text", "tunes", "DNA")))
     text = filled(text, "several learning", table(path, LEARNING, ("log", "sequences")))
     text = filled(text, "several frozen", table(path, FROZEN, ("log", "sequences")))
+    text = filled(text, "sources", mixture_sources.table())
+    text = filled(text, "large text", large_text.table())
     PAGE.write_text(text)
+    PAGE_OF_HMM.write_text(filled(PAGE_OF_HMM.read_text(), "hmmlearn", table(RESULTS_OF_HMM, ("HMM", "hmmlearn"))))
 
 
 if __name__ == "__main__":
