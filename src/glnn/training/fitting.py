@@ -25,7 +25,15 @@ from glnn.training.observer import Observer, Training, closing, fraction_spent, 
 from glnn.training.race import Run, Together, race, seeds, side_by_side
 from glnn.training.records import Replay, StepInfo
 from glnn.training.settings import Settings
-from glnn.training.sizes import Size, choose_size, members_for, rival_size, sizes_for_chunks, starts_for_chunks
+from glnn.training.sizes import (
+    Size,
+    bearable,
+    choose_size,
+    members_for,
+    rival_size,
+    sizes_for_chunks,
+    starts_for_chunks,
+)
 from glnn.training.trainer import Callback, Trainer
 from glnn.training.validation import Split, Validation
 
@@ -80,7 +88,7 @@ def train(
     On a `cluster`, a `distributed.Client`, the members train at the same time.
     """
     data = parts.train
-    several = members_of(plan) > 1
+    several = members_of(plan, data.codes.size) > 1
     if several:
         # Several train side by side instead, each on one thread.
         plan = replace(plan, settings=replace(plan.settings, threads=1))
@@ -121,7 +129,7 @@ def train(
     elif several and plan.cores > 1:
         together = partial(side_by_side, threads=plan.cores)
     try:
-        if in_turns(plan):
+        if in_turns(plan, data.codes.size):
             best = compete(teams, plan.budget, trainer, listen, together)
         else:
             best = race(runs, plan.budget, trainer, listen, teams[0].members, together)
@@ -132,26 +140,30 @@ def train(
     return training
 
 
-def members_of(plan: Plan) -> int:
-    """How many networks predict together, at the most."""
+def members_of(plan: Plan, symbols: int) -> int:
+    """How many networks predict together, at the most, where data have so many symbols."""
     if not isinstance(plan.members, str):
         return plan.members
     if plan.settings.training == "batch":
         return 1
-    found = plan.restarts if isinstance(plan.restarts, int) else members_for(plan.sizes_for or plan.budget)
+    found = plan.restarts if isinstance(plan.restarts, int) else members_for(plan.sizes_for or plan.budget, symbols)
     return found if plan.budget.seconds is not None else 1
 
 
-def in_turns(plan: Plan) -> bool:
+def in_turns(plan: Plan, symbols: int) -> bool:
     """Whether teams compete in turns, for members that predict together; else random starts race for one budget."""
-    return plan.settings.training == "stochastic" and plan.budget.seconds is not None and members_of(plan) > 1
+    chunks = plan.settings.training == "stochastic" and plan.budget.seconds is not None
+    return chunks and members_of(plan, symbols) > 1
 
 
 def make_teams(plan: Plan, parts: Split) -> list[Team]:
     """Everything that may be trained, the most likely team first; most of it is never begun."""
-    members, kinds = members_of(plan), len(parts.train.alphabet)
-    if in_turns(plan):
+    symbols, kinds = parts.train.codes.size, len(parts.train.alphabet)
+    members = members_of(plan, symbols)
+    if in_turns(plan, symbols):
         sizes = sizes_for_chunks(plan.units, plan.degree, members, kinds, plan.gated)
+        if isinstance(plan.members, str):
+            sizes = [bearable(size, kinds, plan.gated) for size in sizes]
         # Where nothing validates, nothing tells which size is better.
         sizes = sizes if parts.validation is not None and members >= LEAST_FOR_SIZES else sizes[:1]
     else:
@@ -160,7 +172,7 @@ def make_teams(plan: Plan, parts: Split) -> list[Team]:
     teams = []
     for size in sizes:
         runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
-        teams.append(Team(runs, size, members))
+        teams.append(Team(runs, size, min(members, len(runs))))
     if plan.rival is not None and parts.validation is not None:
         rivals = _rivals(plan, parts, turn_of(plan.budget, teams))
         teams += [] if rivals is None else [rivals]
@@ -173,7 +185,7 @@ def make_teams(plan: Plan, parts: Split) -> list[Team]:
 def _one_size(plan: Plan, data: Encoded) -> Size:
     budget = plan.sizes_for or plan.budget
     if plan.settings.training == "stochastic":
-        starts = plan.restarts if isinstance(plan.restarts, int) else starts_for_chunks(budget)
+        starts = plan.restarts if isinstance(plan.restarts, int) else starts_for_chunks(budget, data.codes.size)
         return sizes_for_chunks(plan.units, plan.degree, starts, len(data.alphabet), plan.gated)[0]
     asked = (plan.units, plan.degree, plan.restarts)
     return choose_size(*asked, data.codes.size, len(data.alphabet), budget, plan.cost)
@@ -202,13 +214,13 @@ def _rivals(plan: Plan, parts: Split, turn: float) -> Team | None:
     size = rival_size(plan.units, plan.degree, data.codes.size, len(data.alphabet), RIVAL_PART * turn / plan.cost)
     if size is None:
         return None
-    turns = in_turns(plan)
+    turns = in_turns(plan, data.codes.size)
     runs = []
     for seed in seeds(plan.seed, 1 + (size.restarts if turns else RIVALS_IN_HEAT))[1:]:
         run = _start(plan, size, parts, seed, plan.rival)
         run.trainer, run.weight = Trainer, RIVAL_PART if turns else RIVAL_WEIGHT
         runs.append(run)
-    members = RIVAL_MEMBERS if turns and isinstance(plan.members, str) else members_of(plan)
+    members = RIVAL_MEMBERS if turns and isinstance(plan.members, str) else members_of(plan, data.codes.size)
     return Team(runs, size, members, halving=True, in_heat=RIVALS_IN_HEAT)
 
 

@@ -20,9 +20,14 @@ FEWEST_STEPS = 120
 STEPS_FOR_A_START = 250
 MOST_STARTS = 6
 UNITS = (24, 64)
-CHUNK_UNITS = (32, 64)
+FEW_UNITS, MANY_UNITS, WIDE = 32, 64, (256, 3)
+CHUNK_DEGREE, MOST_CHUNK_DEGREE = 5, 8
+FEW_SYMBOLS, MANY_SYMBOLS = 16, 256
+MOST_PARAMETERS = 2**24
+"""Of all members together, 8 bytes each."""
 SECONDS_FOR_A_CHUNK_START, MOST_CHUNK_STARTS = 8.0, 4
 SECONDS_FOR_A_MEMBER, MOST_MEMBERS = 10.0, 8
+SECONDS_FOR_A_SYMBOL = 1e-4
 """For stochastic training."""
 RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 8, 24, 20
 """For batch training beside it."""
@@ -72,43 +77,51 @@ def choose_size(
     return Size(units, min(degree, units), restarts)
 
 
-def members_for(budget: Budget) -> int:
+def members_for(budget: Budget, symbols: int) -> int:
     """How many networks are trained to predict together: one for every ten seconds, eight at the most.
 
-    Only one where there is no time for three.
+    Each needs the time to read long data several times. Only one where there is no time for three.
     """
-    found = min(int((budget.seconds or 0.0) / SECONDS_FOR_A_MEMBER), MOST_MEMBERS)
+    each = max(SECONDS_FOR_A_MEMBER, SECONDS_FOR_A_SYMBOL * symbols)
+    found = min(int((budget.seconds or 0.0) / each), MOST_MEMBERS)
     return found if found >= 3 else 1
 
 
-def starts_for_chunks(budget: Budget) -> int:
+def starts_for_chunks(budget: Budget, symbols: int) -> int:
     """How many random starts of stochastic training race for one network."""
-    return min(max(1, int((budget.seconds or 0.0) / SECONDS_FOR_A_CHUNK_START)), MOST_CHUNK_STARTS)
+    each = max(SECONDS_FOR_A_CHUNK_START, SECONDS_FOR_A_SYMBOL * symbols)
+    return min(max(1, int((budget.seconds or 0.0) / each)), MOST_CHUNK_STARTS)
 
 
 def sizes_for_chunks(units: int | str, degree: int | str, restarts: int, alphabet_size: int, gated: bool) -> list[Size]:
-    """The same for stochastic training: the most likely size first, then others that are worth a try.
+    """The same for stochastic training: the most likely size first, then another that is worth a try.
 
-    Where all symbols share a matrix the network is fully connected; gated ones have √(2A) edges from each unit, at
-    least five and at most eight. Which size of gated networks is better no rule has told yet: with many symbols, text
-    wants large networks, and small ones do better on what is half random.
+    Where all symbols share a matrix the network is fully connected. Which gated networks are better no rule has told
+    yet: texts and tunes want many units with few edges, what is half random or has few symbols wants few units with
+    more of them (`experiments/learning.md`).
     """
-    least, most = CHUNK_UNITS
-    wanted = [most]
-    if gated:
-        wanted = [min(max(least, round(8.0 * math.sqrt(alphabet_size))), most)]
-        wanted += [least] if wanted[0] > 1.5 * least else []
+    edges = min(max(CHUNK_DEGREE, math.ceil(math.sqrt(2.0 * alphabet_size))), MOST_CHUNK_DEGREE)
+    if not gated:
+        shapes = [(MANY_UNITS, MANY_UNITS)]
+    elif alphabet_size <= FEW_SYMBOLS:
+        shapes = [(FEW_UNITS, edges)]
+    elif alphabet_size <= MANY_SYMBOLS:
+        shapes = [WIDE, (FEW_UNITS, CHUNK_DEGREE)]
+    else:
+        shapes = [(MANY_UNITS, edges), (FEW_UNITS, CHUNK_DEGREE)]
     if isinstance(units, int):
-        wanted = [units]
+        shapes = [(units, edges if gated else units)]
     found = []
-    for number in wanted:
-        edges = number if not gated else min(max(5, math.ceil(math.sqrt(2.0 * alphabet_size))), 8)
-        if gated and number == least and len(wanted) > 1:
-            edges = 5
-        if isinstance(degree, int):
-            edges = degree
-        found.append(Size(number, min(edges, number), restarts))
+    for number, of_each in shapes:
+        own = degree if isinstance(degree, int) else of_each
+        found.append(Size(number, min(own, number), restarts))
     return found
+
+
+def bearable(size: Size, alphabet_size: int, gated: bool) -> Size:
+    """With as many starts as there is memory for."""
+    parameters = size.units * alphabet_size * (size.degree + 2 if gated else 2)
+    return size._replace(restarts=min(size.restarts, max(1, MOST_PARAMETERS // parameters)))
 
 
 def rival_size(units: int | str, degree: int | str, symbols: int, alphabet_size: int, seconds: float) -> Size | None:
