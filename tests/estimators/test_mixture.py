@@ -201,7 +201,7 @@ def test_a_share_goes_to_whom_it_serves() -> None:
     assert bits.sum() < -np.log2(right).sum() / 1.5
     # What is good everywhere has it all, but for what bounds surprises; that costs next to nothing.
     alone, bits = best_shares([np.full(500, 0.9), np.full(500, 0.5), np.full(500, 0.5)], 3, 10)
-    assert (alone.tree, alone.ngrams) == (0.0, 0.0) and 1e-4 < alone.uniform < 1e-3
+    assert (alone.tree, alone.ngrams) == (0.0, 0.0) and 1e-4 < alone.uniform < 2e-3
     assert bits.sum() < -500 * np.log2(0.9) + 1.0
     # A network that knows better gets its share.
     known = np.full(500, 0.4)

@@ -23,8 +23,8 @@ from glnn.sequences import Alphabet, Encoded
 # A share below this is none.
 _LEAST_SHARE = 0.02
 _STEPS, _SETTLED = 300, 1e-6
-# How many symbols each is thought to have predicted before any was seen: the uniform a fraction of one.
-_BEFORE, _BEFORE_UNIFORM = 1.0, 0.2
+# How many symbols each is thought to have predicted before any was seen: the uniform half a one.
+_BEFORE, _BEFORE_UNIFORM = 1.0, 0.5
 
 
 @dataclass(frozen=True)
