@@ -47,8 +47,8 @@ BUDGETS = (4.0, 8.0, 15.0, 30.0, 60.0)
 
 def goals(names: Iterable[str], seeds: int) -> None:
     """Fresh samples, nothing set but the budget."""
-    for name in names:
-        for seed in range(seeds):
+    for seed in range(seeds):
+        for name in names:
             source = get(name)
             train, valid, test = (source.sample(seed=FIRST_SAMPLE + 3 * seed + k).text for k in range(3))
             key = {"study": "goals", "data": name, "budget": GOALS[name], "seed": seed}

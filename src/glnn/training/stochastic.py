@@ -29,11 +29,11 @@ from glnn.training.validation import Validation
 
 ROUND = 25_000
 """Positions in a round, or once all data if there are fewer."""
-LOOKS = 40
+LOOKS = 24
 """How often validation data are scored within a budget."""
 FIRST_NOISE = 0.15
 """The noise that "auto" begins with."""
-_LEAST_NOISE, _MOST_NOISE, _NOISE_STEP, _FAR_ABOVE, _LAST_CHANGE = 0.05, 0.4, 1.1, 1.1, 0.6
+_LEAST_NOISE, _MOST_NOISE, _NOISE_STEP, _FAR_ABOVE, _LAST_CHANGE = 0.05, 0.4, 1.17, 1.1, 0.6
 _RISE, _FALL = 0.02, 0.3
 _JUMP, _LEAST_JUMP = 1.25, 0.05
 _LEAST_SCALE = 1.0 / 64.0
