@@ -17,9 +17,9 @@ NETWORKS = {entry.title: MODELS[entry.title] for entry in registry.networks().va
 
 
 def make(name: str, **parameters: Any) -> SequenceModel:
-    """An unfitted model of little cost."""
+    """An unfitted model of little cost, over the symbols of the data alone."""
     little = {"depth": 4, "units": 5, "degree": 3, "budget": "6 steps", "random_state": 0, "validation_fraction": 0.1}
-    little |= {"recipe": "paper"}
+    little |= {"recipe": "paper", "unknown": "error"}
     known = MODELS[name].default_params()
     return MODELS[name](verbose=0, **{key: value for key, value in little.items() if key in known} | parameters)
 

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+import glnn
 from glnn.estimators import GLNN, ContextTree, SequenceModel
 
 from .conftest import CASES, MODELS, TEXT, make
@@ -145,6 +146,14 @@ def test_cross_validation_of_arrays() -> None:
     cases = [np.array([0, 1, 2] * k) for k in range(1, 9)]
     scores = cross_val_score(ContextTree(depth=3, verbose=0), cases, cv=4, error_score="raise")
     assert scores.shape == (4,) and (scores < 0).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_folds_with_symbols_that_others_do_not_have() -> None:
+    cases = [["in", f"only {which}", "out"] if which % 3 else ["in", "out"] for which in range(12)]
+    assert np.isfinite(cross_val_score(ContextTree(verbose=0), glnn.Sequences(cases), cv=4, error_score="raise")).all()
+    search = GridSearchCV(ContextTree(verbose=0), {"depth": [1, 3]}, cv=KFold(3), error_score="raise")
+    assert np.isfinite(search.fit(cases).cv_results_["mean_test_score"]).all()
 
 
 def test_a_pipeline_scores_like_its_model() -> None:

@@ -38,7 +38,8 @@ def of_text() -> glnn.Mixture:
 
 @pytest.fixture(scope="module")
 def with_network() -> glnn.Mixture:
-    return glnn.Mixture(networks=2, learning="online", budget="2 steps", random_state=3, verbose=0).fit(cases(150))
+    options = {"budget": "2 steps", "random_state": 3, "unknown": "error", "verbose": 0}
+    return glnn.Mixture(networks=2, learning="online", **options).fit(cases(150))
 
 
 def test_what_it_learned_from(of_text: glnn.Mixture) -> None:
@@ -151,7 +152,7 @@ def visits(count: int, seed: int) -> list[list[str]]:
 
 @pytest.mark.parametrize("learning", ["frozen", "online"])
 def test_shares_of_tree_and_n_grams(learning: str, tmp_path: Path) -> None:
-    model = glnn.Mixture(networks=0, learning=learning, verbose=0).fit(visits(60, seed=0))
+    model = glnn.Mixture(networks=0, learning=learning, unknown="error", verbose=0).fit(visits(60, seed=0))
     assert sum(model.shares_.values()) == pytest.approx(1.0) and model.shares_["mixture"] < 0.98
     shares, new = model.predictor_, visits(8, seed=1)
     data = model._read(new).encoded
@@ -319,7 +320,7 @@ def test_with_a_member_that_knows_all_it_is_as_good_as_that_member() -> None:
 
 
 def test_networks_that_do_not_help_do_not_stay() -> None:
-    model = glnn.Mixture(budget="1 steps", random_state=0, verbose=0).fit(TEXT * 2)
+    model = glnn.Mixture(budget="1 steps", random_state=0, unknown="error", verbose=0).fit(TEXT * 2)
     assert len(model.trials_) == 2 and model.networks_ == ()
     assert model.predictor_.coding_steps(None) is not None
 
@@ -336,10 +337,22 @@ def test_a_network_far_behind_is_given_up_after_a_fifth_of_the_budget() -> None:
     assert not step(5.0, -86.0, one) and not step(5.0, -120.0, other)
 
 
+def test_a_budget_too_short_for_a_network_tries_none() -> None:
+    assert glnn.Mixture(budget="1s", verbose=0).fit(TEXT * 2).trials_ == []
+
+
+def test_a_budget_too_short_to_read_all_reads_what_it_lasts_for(capsys: pytest.CaptureFixture[str]) -> None:
+    text = TEXT * (60_000 // len(TEXT) + 1)
+    model = glnn.Mixture(budget=0.02, verbose=1).fit(text)
+    assert model.stopped_ == "budget" and 0 < model.recipe_.codes.size < len(text)
+    assert f"{model.recipe_.codes.size:,} of {len(text):,} symbols are read" in capsys.readouterr().err
+    assert glnn.Mixture(budget="3 steps", networks=0, verbose=0).fit(text[:50_001]).stopped_ == "read"
+
+
 def test_words_of_a_large_alphabet_and_integers() -> None:
     generator = np.random.default_rng(0)
     numbers = np.minimum(generator.geometric(0.002, 800), 3000)
-    model = glnn.Mixture(networks=0, alphabet=np.arange(4000), verbose=0).fit(numbers)
+    model = glnn.Mixture(networks=0, alphabet=np.arange(4000), unknown="error", verbose=0).fit(numbers)
     assert np.array_equal(model.decompress(model.compress(numbers[:50])), numbers[:50])
     assert model.predict_proba(numbers[:3]).shape == (4000,)
     words = [f"word{number % 300}" for number in numbers]

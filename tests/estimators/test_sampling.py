@@ -36,7 +36,7 @@ def test_samples_follow_the_distribution(of_text: SequenceModel) -> None:
 
 @pytest.mark.parametrize("temperature", [0.5, 2.0])
 def test_temperature_is_a_power(temperature: float) -> None:
-    model = ContextTree(depth=2, verbose=0).fit("aaabaaacabaa" * 10)
+    model = ContextTree(depth=2, unknown="error", verbose=0).fit("aaabaaacabaa" * 10)
     drawn = model.sample(1, prefix="a", count=4000, random_state=0, temperature=temperature)
     expected = model.predict_proba("a") ** (1.0 / temperature)
     share = np.array([drawn.count(symbol) for symbol in model.alphabet_.symbols]) / 4000
@@ -77,7 +77,7 @@ def test_kinds_come_back() -> None:
     ],
 )
 def test_wrong_arguments(arguments: dict[str, object], told: str) -> None:
-    model = ContextTree(verbose=0).fit(TEXT)
+    model = ContextTree(unknown="error", verbose=0).fit(TEXT)
     with pytest.raises(InputError, match=told):
         model.sample(**{"length": 3, **arguments})
 

@@ -14,7 +14,7 @@ from glnn.predictors import Predictor
 from glnn.sequences import InputError
 from glnn.sequences.special import END, ESCAPE
 
-from .conftest import CASES, TEXT, make
+from .conftest import CASES, MODELS, TEXT, make
 
 
 def test_bits_are_the_sum_of_surprise_and_score_their_mean(of_text: SequenceModel) -> None:
@@ -155,3 +155,19 @@ def test_predict_gives_the_likeliest_symbol_and_never_an_escape(
     assert of_cases.predict([["a"], ["a", "b"]]) == [of_cases.alphabet_.symbols[k] for k in rows.argmax(axis=1)]
     assert of_cases.predict(["a"]) == of_cases.alphabet_.symbols[rows[0].argmax()]
     assert with_escape.predict("the cat s") in set(TEXT)
+
+
+@pytest.mark.parametrize("name", ["ContextTree", "NGram", "HMM", "Mixture", "GLNN"])
+def test_symbols_first_met_later_have_a_price_by_default(name: str) -> None:
+    more = {"recipe": "best", "members": 1, "training": "batch"} if name == "GLNN" else {}
+    model = make(name, unknown="auto", **more).fit(TEXT)
+    assert model.alphabet_.symbols[-1] is ESCAPE
+    assert math.isfinite(model.bits("the Zebra")) and model.bits("the Zebra") > model.bits("the cat s")
+    assert MODELS[name]().unknown == "auto"
+
+
+def test_the_papers_recipe_keeps_its_bits() -> None:
+    model = make("GLNN", unknown="auto").fit(TEXT)
+    assert model.recipe == "paper" and ESCAPE not in model.alphabet_.symbols
+    with pytest.raises(InputError, match="'Z'"):
+        model.bits("the Zebra")

@@ -1,16 +1,24 @@
-"""`glnn inspect`: the activities of a model's units over a sequence, as a page or as a picture."""
+"""`glnn inspect`: what goes on inside a model over a sequence, as a page or as a picture.
+
+Of a network that is what its units are at. A mixture has no units: shown is how much each context, match and network
+spoke for the symbol that came; and of a context tree, how much contexts of each length weighed.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from glnn.cli import options
 
 if TYPE_CHECKING:
     from glnn.estimators import Trace
+
+
+_MOST_VOICES = 12
 
 
 def inspect(
@@ -25,11 +33,13 @@ def inspect(
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
-    """Look inside a network at work on a file.
+    """Look inside a model at work on a file.
 
-    Shown is what each unit is at when each symbol comes. The page (.html) lets one zoom, see the symbols, the graph and
-    the time scales. A picture (.png) is the heat map alone: time from left to right, a row for each unit, blue below
-    zero and red above. --json prints the numbers too.
+    Shown is what each unit of a network is at when each symbol comes. The page (.html) lets one zoom, see the symbols,
+    the graph and the time scales. A picture (.png) is the heat map alone: time from left to right, a row for each unit,
+    blue below zero and red above. --json prints the numbers too.
+
+    A mixture is shown by who spoke for what came: a table of contexts, matches and networks, and where they spoke.
 
     \b
     Examples:
@@ -50,8 +60,8 @@ def inspect(
     check_free(target, force)
     model: Any
     model, reading = open_model(run)
-    if not hasattr(model, "units_"):
-        raise InputError(f"a {type(model).__name__} has no units to look at: train another model")
+    if not hasattr(model, "trace"):
+        raise InputError(f"a {type(model).__name__} has nothing inside to look at: glnn report shows what it expects")
     data = read(file, reading)
     shown = part_of(data.content, begin, length)
     with working(f"looking inside {run}", json):
@@ -66,13 +76,28 @@ def inspect(
             {
                 "out": str(target),
                 "units": trace.activities.shape[1],
+                "names": list(trace.names),
                 "positions": len(trace.symbols),
                 "activities": trace.activities.tolist(),
                 "bits": trace.bits.tolist(),
             }
         )
         return
-    typer.echo(f"{trace.activities.shape[1]} units over {len(trace.symbols):,} symbols: {target}")
+    if trace.names:
+        _print_voices(trace)
+    what = "rows" if trace.names else "units"
+    typer.echo(f"{trace.activities.shape[1]} {what} over {len(trace.symbols):,} symbols: {target}")
+
+
+def _print_voices(trace: Trace) -> None:
+    """Who spoke for what came: on average, and at how many of the symbols most of all."""
+    from glnn.cli.printing import console, data_table
+
+    mean = trace.activities.mean(axis=0)
+    loudest = np.bincount(trace.activities.argmax(axis=1), minlength=len(trace.names)) / max(len(trace.symbols), 1)
+    order = sorted(range(len(trace.names)), key=lambda column: -mean[column])[:_MOST_VOICES]
+    rows = [(trace.names[column], f"{mean[column]:.3f}", f"{loudest[column]:.0%}") for column in order]
+    console().print(data_table(("what spoke for the symbol that came", "on average", "loudest at"), rows))
 
 
 def part_of(content: Any, begin: int, length: int) -> Any:

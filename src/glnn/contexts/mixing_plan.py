@@ -134,3 +134,23 @@ def _is_byte_of_a_word(symbol: Any) -> bool | None:
     if not isinstance(symbol, int):
         return None
     return symbol >= 128 or chr(symbol).isalnum() or symbol == ord("_")
+
+
+def names_of(plan: Plan) -> tuple[str, ...]:
+    """What the contexts, matches and predictors from outside are called, in their order."""
+    named = {
+        ORDER: "last {count}",
+        SKIP: "last {count} before {skip}",
+        WORD: "word",
+        TWO_WORDS: "two words",
+        BAG: "last {count} and what was counted so far",
+        SET: "last {count} and what came so far",
+        RUN: "run",
+        PLACE: "place in the sequence",
+    }
+    contexts = [
+        named[kind].format(count=count, skip=skip)
+        for kind, count, skip in zip(plan.kinds.tolist(), plan.counts.tolist(), plan.skips.tolist(), strict=True)
+    ]
+    matches = [f"match of {length}" for length in plan.match_lengths.tolist()]
+    return (*contexts, *matches, *(f"network {which + 1}" for which in range(plan.outside)))

@@ -34,13 +34,15 @@ class Trace:
     """A model at work on one or several sequences.
 
     `activities` is (T, N), each row what the units are at when `symbols[t]` is predicted; `bits` is what the symbol
-    cost; sequence k takes the rows starts[k] ≤ t < starts[k + 1].
+    cost; sequence k takes the rows starts[k] ≤ t < starts[k + 1]. Where the columns are no units, `names` says what
+    they are.
     """
 
     symbols: list[Any]
     activities: np.ndarray
     bits: np.ndarray
     starts: np.ndarray
+    names: tuple[str, ...] = ()
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -48,15 +50,15 @@ class SequenceModel(Compressing, Conventions):
     """A probabilistic model of sequences of symbols.
 
     `fit` sets `predictor_`, the fitted predictor, and `alphabet_`, the symbols in the order of its probabilities; a
-    model of several sequences has an end symbol there, one with `unknown="escape"` an escape.
+    model of several sequences has an end symbol there, one that takes unknown symbols an escape.
     """
 
     end: bool = parameter(True, flag, "learn where sequences end, when there are several")
     unknown: str = parameter(
-        "error",
-        partial(choice, allowed=("error", "escape", "grow")),
-        '"error", "escape" to give symbols first met later a small probability, or "grow" to let them join the '
-        "alphabet with `partial_fit`",
+        "auto",
+        partial(choice, allowed=("auto", "error", "escape", "grow")),
+        'what a symbol first met later gets: "escape" a small probability, "error" an error; "grow" lets it join the '
+        'alphabet with `partial_fit`; "auto" is "escape", but "error" in the recipe "paper", whose bits stay as ever',
     )
     alphabet: Any = parameter(None, None, "every symbol that can occur, when more are known than are seen")
     verbose: int = parameter(1, partial(integer, low=0), "0 is silent, 1 shows progress, 2 prints every step")
@@ -194,8 +196,15 @@ class SequenceModel(Compressing, Conventions):
     ) -> TrainingData:
         """What `fit` was given, read; looks at the parameters that all models have."""
         checked(self, SequenceModel)
-        options = {"alphabet": self.alphabet, "end": self.end, "unknown": self.unknown, "sample_weight": sample_weight}
+        options = {"alphabet": self.alphabet, "end": self.end, "unknown": self._unknown, "sample_weight": sample_weight}
         return read_training_data(data, validation, mask, validation_mask, **options)
+
+    @property
+    def _unknown(self) -> str:
+        """`unknown`, with what "auto" means."""
+        if self.unknown != "auto":
+            return self.unknown
+        return "error" if getattr(self, "recipe", "") == "paper" else "escape"
 
     def _predict_with(self, predictor: Predictor, escape: float | None) -> None:
         """Set `predictor_`: over the symbols of the data and their end, with an escape beside them if there is one."""

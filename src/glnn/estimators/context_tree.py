@@ -77,7 +77,7 @@ class ContextTree(SequenceModel):
         count_limit: int = _DEFAULTS.count_limit,
         learning: str = "auto",
         end: bool = True,
-        unknown: str = "error",
+        unknown: str = "auto",
         alphabet: Any = None,
         verbose: int = 1,
     ) -> None:
@@ -155,7 +155,8 @@ class ContextTree(SequenceModel):
         """
         reading, known = self._traceable(data)
         weights = self._without_escape().context_weights(known)
-        return Trace(self.alphabet_.decode(known.codes), weights, self._surprise(reading, False), known.starts)
+        names = tuple(f"after {length}" for length in range(weights.shape[1]))
+        return Trace(self.alphabet_.decode(known.codes), weights, self._surprise(reading, False), known.starts, names)
 
     def _settings(self) -> ContextTreeSettings:
         limit = self.weight_limit

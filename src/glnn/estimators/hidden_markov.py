@@ -83,7 +83,7 @@ class HMM(SequenceModel):
         smoothing: float | str = "auto",
         validation_fraction: float | str = "auto",
         end: bool = True,
-        unknown: str = "error",
+        unknown: str = "auto",
         alphabet: Any = None,
         random_state: Any = None,
         verbose: int = 1,

@@ -12,11 +12,13 @@ import numpy as np
 from glnn import predictors, registry
 from glnn.contexts.mixing import CHUNK, firsts
 from glnn.contexts.mixing_memory import new_cursor
+from glnn.contexts.mixing_plan import names_of
 from glnn.contexts.mixing_votes import votes
 from glnn.contexts.tree import ReadProgress
 from glnn.estimators.architectures import GLNN
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.continuing import moved_up
+from glnn.estimators.mixture_budget import within
 from glnn.estimators.mixture_experts import Beside
 from glnn.estimators.mixture_file import arrays_of, networks_from, recipe_from
 from glnn.estimators.mixture_fit import Progress, Recipe, for_network
@@ -102,8 +104,12 @@ class Mixture(SequenceModel):
             few = beginning(known)
             beside = Beside(0.4, 0.3, 0.3, order=2) if len(known) > 1 else Beside()
             Recipe(few.codes, few.starts, few.codes.size, False, beside=beside).read(few.alphabet, (), True)
+        whole = known.codes.size
+        known, values["networks"], trials = within(known, values["networks"], values["budget"])
+        if known.codes.size < whole:
+            display.say(f"{known.codes.size:,} of {whole:,} symbols are read: the budget lasts for no more")
         try:
-            trial = self._trial(known, values["networks"])
+            trial = self._trial(known, values["networks"], trials)
             networks = self._networks(known, trial, values, display, clock)
             recipe = trial.recipe(tuple(network.predictor_ for network in networks))
             recipe, networks = _with_a_share(recipe, networks)
@@ -114,7 +120,8 @@ class Mixture(SequenceModel):
         self.steps_ = self.passes_ = 1
         interrupted = any(network.stopped_ == "interrupted" for network in networks)
         self.seconds_ = clock.seconds
-        self.stopped_ = "callback" if look.stopped else "interrupted" if interrupted else "read"
+        cut = "budget" if known.codes.size < whole else "read"
+        self.stopped_ = "callback" if look.stopped else "interrupted" if interrupted else cut
         self.validation_bits_ = None
         if given.validation is not None:
             self.validation_bits_ = predictors.bits(self._without_escape(), given.validation, regularised=True)
@@ -132,12 +139,13 @@ class Mixture(SequenceModel):
             cursor = new_cursor(contexts.plan) if cursor is None else cursor
             rows.append(votes(data.codes[part], first[part], outside, contexts.plan, contexts.memory, cursor))
         symbols = self.alphabet_.decode(data.codes)
-        return Trace(symbols, np.concatenate(rows), self._surprise(reading, False), data.starts)
+        names = names_of(contexts.plan)
+        return Trace(symbols, np.concatenate(rows), self._surprise(reading, False), data.starts, names)
 
-    def _trial(self, data: Encoded, networks: int | str) -> Trial | FrozenTrial:
+    def _trial(self, data: Encoded, networks: int | str, trials: bool) -> Trial | FrozenTrial:
         """Where ways of reading and networks are compared: the part that networks hold out themselves."""
         parts = split(data, None, _HELD_OUT if networks == 0 else "auto")
-        if self.learning_ == "frozen" and len(data) >= ENOUGH_SEQUENCES and parts.validation is not None:
+        if trials and self.learning_ == "frozen" and len(data) >= ENOUGH_SEQUENCES and parts.validation is not None:
             return FrozenTrial(data, parts)
         return Trial(data, parts, self.learning_ == "online", 1 if networks == "auto" else int(networks))
 
@@ -157,9 +165,13 @@ class Mixture(SequenceModel):
         kept: tuple[Network, ...] = ()
         for which in range(most):
             display.say(f"trying network {which + 1}: {share}")
-            network = GLNN(budget=share, end=False, verbose=0, n_jobs=self.n_jobs, random_state=self.seed_ + which)
+            own = {"n_jobs": self.n_jobs, "random_state": self.seed_ + which}
+            network = GLNN(budget=share, end=False, unknown="error", verbose=0, **own)
             given_up = (Promising(share.seconds, best),) if automatic and share.seconds is not None else ()
-            network.fit(for_network(data), callbacks=given_up)
+            # Compiling is not charged, training is.
+            with clock.paused():
+                network.fit(for_network(data), callbacks=given_up)
+            clock.set(clock.seconds + network.total_seconds_)
             members = (*kept, network)
             with clock.paused():
                 bits = trial.bits(tuple(member.predictor_ for member in members))

@@ -45,7 +45,7 @@ class NGram(SequenceModel):
         *,
         learning: str = "auto",
         end: bool = True,
-        unknown: str = "error",
+        unknown: str = "auto",
         alphabet: Any = None,
         verbose: int = 1,
     ) -> None:
@@ -107,7 +107,8 @@ class NGram(SequenceModel):
         """How long the longest known context is before each symbol, a 1 in its column, with symbols and bits."""
         reading, known = self._traceable(data)
         lengths = self._without_escape().context_lengths(known)
-        return Trace(self.alphabet_.decode(known.codes), lengths, self._surprise(reading, False), known.starts)
+        names = tuple(f"after {length}" for length in range(lengths.shape[1]))
+        return Trace(self.alphabet_.decode(known.codes), lengths, self._surprise(reading, False), known.starts, names)
 
     def _use(self, model: NGramModel, escape: float | None) -> None:
         self.n_parameters_ = model.counts.number

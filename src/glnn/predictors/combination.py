@@ -18,6 +18,7 @@ from glnn.output import softmax, uniform
 from glnn.output.uniform import best_share
 from glnn.predictors.calibration import EntropyWeights, equal_weights, mixed
 from glnn.predictors.calibration_fit import HeldOut, fit_weights
+from glnn.sequences import Encoded
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.observer import Training
@@ -31,6 +32,7 @@ MOST_NUMBERS = 1 << 23
 LEAST_OWN = 1e-3
 """Networks get a share of their own from here on."""
 _STRETCHES = 64
+_MOST_READ = 200_000
 _BITS = 1.0 / float(np.log(2.0))
 
 
@@ -109,6 +111,15 @@ def _positions(parts: Split, members: int) -> np.ndarray:
     return which[places % length < most / _STRETCHES]
 
 
+def _end_of(data: Encoded) -> Encoded:
+    """What the state at the end of the data follows from: very long data are forgotten by then."""
+    if data.codes.size <= _MOST_READ:
+        return data
+    begin = max(int(data.starts[-2]), data.codes.size - _MOST_READ)
+    starts = np.array([0, data.codes.size - begin], np.int64)
+    return Encoded(data.codes[begin:], starts, data.mask[begin:], data.alphabet)
+
+
 def _rows(run: Run, parts: Split, start: np.ndarray | None, which: np.ndarray) -> np.ndarray:
     """The network's distributions at such positions of the validation data."""
     assert parts.validation is not None
@@ -119,7 +130,7 @@ def _rows(run: Run, parts: Split, start: np.ndarray | None, which: np.ndarray) -
     weights, state = model.weights(params.theta), model.begin(V0)
     with single_threaded_blas():
         if parts.continues:
-            corpus = prepare(parts.train, stretch_length(model.units))
+            corpus = prepare(_end_of(parts.train), stretch_length(model.units))
             state, first[0] = Engine(model, corpus, memory=0).forward(params).state.copy(), False
         codes, rows, block = np.ascontiguousarray(data.codes, np.int32), [], 4096
         for begin in range(0, len(codes), block):

@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from glnn.sequences.errors import one_line
 
-_UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_UNITS = {"s": 1.0, "sec": 1.0, "second": 1.0, "m": 60.0, "min": 60.0, "minute": 60.0, "h": 3600.0, "hour": 3600.0}
+# A step that ends within this much of the budget is kept.
+_OVERRUN = 1.1
 _EXAMPLES = "for example '60s', '5m', '2h', '200 steps' or '1500 passes'"
 
 
@@ -50,13 +52,16 @@ def parse_budget(text: str | float | int | Budget) -> Budget:
         return Budget(seconds=_positive(float(text), text))
     if not isinstance(text, str):
         raise ValueError(f"budget is {one_line(text)}: give CPU seconds or a text, {_EXAMPLES}")
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(s|sec|m|min|h|steps?|passes|pass)?\s*", text)
+    words = r"s|sec|second|seconds|m|min|minute|minutes|h|hour|hours|steps?|passes|pass"
+    match = re.fullmatch(rf"\s*([0-9]*\.?[0-9]+)\s*({words})?\s*", text)
     if match is None:
         raise ValueError(f"budget is {one_line(text)}: not understood; give {_EXAMPLES}")
     amount = _positive(float(match[1]), text)
     unit = match[2] or "s"
-    if unit in _UNITS:
-        return Budget(seconds=amount * _UNITS[unit])
+    # Of units of time the plural means the same, but "s" is one itself.
+    single = unit if unit in _UNITS else unit.removesuffix("s")
+    if single in _UNITS:
+        return Budget(seconds=amount * _UNITS[single])
     if amount != int(amount):
         raise ValueError(f"budget is {one_line(text)}: a number of {unit} must be whole; give {_EXAMPLES}")
     return Budget(steps=int(amount)) if unit.startswith("step") else Budget(passes=int(amount))
@@ -89,22 +94,45 @@ class Clock:
     """CPU seconds of this process (or thread, see `charged_alone`) since the start, without what was paused."""
 
     def __init__(self, spent: float = 0.0) -> None:
-        self._begin = _cpu_seconds() - spent
+        self._paused: float | None = None
+        self.set(spent)
 
     def set(self, spent: float) -> None:
         """Go on from so many seconds."""
-        self._begin = _cpu_seconds() - spent
+        self._begin = self._now() - spent
 
     @property
     def seconds(self) -> float:
         """CPU seconds charged so far."""
-        return _cpu_seconds() - self._begin
+        return self._now() - self._begin
+
+    def _now(self) -> float:
+        return _cpu_seconds() if self._paused is None else self._paused
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Time inside the block is not charged."""
-        begin = _cpu_seconds()
+        if self._paused is not None:
+            yield
+            return
+        self._paused = begin = _cpu_seconds()
         try:
             yield
         finally:
+            self._paused = None
             self._begin += _cpu_seconds() - begin
+
+
+class OutOfBudgetError(Exception):
+    """A step was still at work when the budget was spent."""
+
+
+def limit(clock: Clock, seconds: float) -> Callable[[], None]:
+    """What breaks off a step that would go far beyond so many seconds; one that is nearly done may end."""
+    latest = _OVERRUN * seconds
+
+    def check() -> None:
+        if clock.seconds > latest:
+            raise OutOfBudgetError
+
+    return check

@@ -114,6 +114,7 @@ def train(
     def trainer(run: Run) -> Trainer:
         kind, given = given_to(run)
         made = kind(*given)
+        made.most_seconds = plan.budget.seconds
         if observer is not None:
             made.recorder = Replay(observer.recorded(run), partial(observer.step, run), changing)
         return made

@@ -48,10 +48,14 @@ class Workers:
         if threads < 1:
             raise ValueError(f"threads is {threads}: at least 1 is needed")
         self.threads = threads
+        self.limit: Callable[[], None] | None = None
+        """Called before jobs are begun; what it raises breaks off the work at hand."""
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def start(self, jobs: Sequence[Callable[[], Result]]) -> Started[Result]:
         """Let the other threads begin; where there are none, all is done at once."""
+        if self.limit is not None:
+            self.limit()
         started = Started(jobs)
         if self._pool is None:
             started.help()

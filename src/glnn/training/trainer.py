@@ -15,7 +15,7 @@ import numpy as np
 from glnn.metrics import WRITING_METHODS
 from glnn.models import Model, Params
 from glnn.sequences import Encoded
-from glnn.training.budget import Budget, Clock, parse_budget
+from glnn.training.budget import Budget, Clock, OutOfBudgetError, limit, parse_budget
 from glnn.training.corpus import Corpus, prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.noise import Noise, takes_noise
@@ -68,6 +68,8 @@ class Trainer:
         self._noisy = self.settings.training == "batch" and self.settings.noise not in (0.0, "auto")
         self._engine = self._engine_for(self._whole)
         self.accept, self.recorder = accept, recorder or Recorder()
+        self.most_seconds: float | None = None
+        """A step that is still at work after so many seconds of training is broken off; None lets each one end."""
         method, writing = self.settings.transition_method, WRITING_METHODS[self.settings.output_metric]
         self.proposer: Proposer = MetricProposer(method, writing, self.settings.damping)
 
@@ -92,6 +94,7 @@ class Trainer:
         progress = self.progress
         progress.reason = ""
         clock = Clock(progress.seconds)
+        self.workers.limit = None if self.most_seconds is None else limit(clock, self.most_seconds)
         with single_threaded_blas():
             while not progress.reason:
                 if budget.spent(clock.seconds, progress.step, progress.passes):
@@ -101,13 +104,14 @@ class Trainer:
                     info = self.recorder.read(self, clock) or self.step(clock)
                     if any([callback(info, self) for callback in callbacks]):
                         progress.reason = "callback"
-                except KeyboardInterrupt:
-                    progress.reason = "interrupted"
+                except (KeyboardInterrupt, OutOfBudgetError) as broken:
+                    progress.reason = "budget" if isinstance(broken, OutOfBudgetError) else "interrupted"
                     # The arrays of a step that was broken off may be half written.
                     self.forget_passes()
                     break
                 # What a step itself says comes before what a callback says.
                 progress.reason = self._reason_to_end(info) or progress.reason
+        self.workers.limit = None
         progress.seconds = clock.seconds
         return progress
 
