@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 
 def main() -> None:
     found: dict[str, dict[tuple[str, str], list[dict]]] = defaultdict(lambda: defaultdict(list))
-    with open(sys.argv[1]) as file:
+    with Path(sys.argv[1]).open() as file:
         for line in map(json.loads, file):
             found[line["model"]][line["ranking"], line["log"]].append(line)
     for model, cells in found.items():

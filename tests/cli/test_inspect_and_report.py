@@ -92,12 +92,22 @@ def test_parts_of_data() -> None:
         part_of("abcdef", 6, 3)
 
 
-def test_what_cannot_be_inspected(in_trained: Command, trained: Path, files: Path) -> None:
+@pytest.mark.parametrize(("model", "name"), [("mixture", "last 2"), ("contexttree", "after 1"), ("ngram", "after 1")])
+def test_what_has_no_units_shows_who_spoke(model: str, name: str, in_trained: Command, files: Path) -> None:
+    options = ("--networks", 0) if model == "mixture" else ()
+    assert in_trained("train", "tunes.txt", "--model", model, *options, "--run", files / model).code == 0
+    done = in_trained("inspect", files / model, "more.txt", "--length", 30, "--out", files / "voices.png")
+    assert done.code == 0 and name in done.out and "rows over 30 symbols" in done.out
+    trace = load(files / model / "model.safetensors").trace(MORE[:30])
+    assert len(trace.names) == trace.activities.shape[1] == len(set(trace.names))
+    assert (files / "voices.png").read_bytes() == png(trace.activities, trace.starts)
+    found = in_trained("inspect", files / model, "more.txt", "--length", 30, "--out", files / "v.html", "--json").json
+    assert found["names"] == list(trace.names) and (files / "v.html").exists()
+
+
+def test_what_cannot_be_inspected(in_trained: Command, trained: Path) -> None:
     done = in_trained("inspect", "tunes", "more.txt", "--out", "units.jpg")
     assert (done.code, "ends with .html or .png" in done.err) == (2, True)
-    assert in_trained("train", "tunes.txt", "--model", "contexttree", "--run", files / "tree").code == 0
-    done = in_trained("inspect", files / "tree", "more.txt")
-    assert (done.code, "has no units to look at" in done.err) == (2, True)
 
 
 def test_the_page_of_a_run(in_trained: Command, trained: Path) -> None:

@@ -27,6 +27,9 @@ pytestmark = pytest.mark.small
         ("1min", Budget(seconds=60)),
         ("2 min", Budget(seconds=120)),
         ("2h", Budget(seconds=7200)),
+        ("2 hours", Budget(seconds=7200)),
+        ("1 minute", Budget(seconds=60)),
+        ("30 seconds", Budget(seconds=30)),
         ("90", Budget(seconds=90)),
         (2, Budget(seconds=2)),
         (0.25, Budget(seconds=0.25)),
@@ -117,6 +120,13 @@ def test_the_clock_charges_cpu_time_but_not_what_is_paused(monkeypatch: pytest.M
         raise RuntimeError("an error ends the pause too")
     cpu.now += 1.0
     assert clock.seconds == 104.0
+    # Inside a pause the clock stands, whoever looks at it, and a pause inside a pause is the same pause.
+    with clock.paused():
+        cpu.now += 9.0
+        with clock.paused():
+            cpu.now += 9.0
+        assert clock.seconds == 104.0
+    assert clock.seconds == 104.0
 
 
 def test_seconds_end_a_run_and_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,3 +154,35 @@ def test_scoring_validation_data_is_not_charged(monkeypatch: pytest.MonkeyPatch)
     trainer = Trainer(case.model, case.data, case.params, Settings(), Slow(case.model, case.data))
     progress = trainer.run(Budget(steps=3, seconds=100.0))
     assert progress.step == 3 and progress.seconds == 0.0
+
+
+def test_a_step_far_beyond_the_budget_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = problem("glnn")
+    trainer = Trainer(case.model, case.data, case.params, Settings())
+    trainer.most_seconds = 100.0
+    cpu = FakeTime(monkeypatch)
+    begun = trainer.workers.start
+
+    def slow(jobs: object) -> object:
+        cpu.now += 40.0
+        return begun(jobs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(trainer.workers, "start", slow)
+    progress = trainer.run(100.0)
+    # Nothing of the step that was broken off is kept, and there was no time for more than a few pieces of work.
+    assert progress.reason == "budget" and progress.step == 0 and progress.params is case.params
+    assert 110.0 < progress.seconds <= 160.0
+    # Without a limit it may end.
+    monkeypatch.setattr(trainer.workers, "start", begun)
+    trainer.most_seconds = None
+    assert trainer.run(Budget(steps=1)).step == 1
+
+
+def test_fitting_sets_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    import glnn
+
+    seen: list[float | None] = []
+    step = Trainer.step
+    monkeypatch.setattr(Trainer, "step", lambda self, clock=None: seen.append(self.most_seconds) or step(self, clock))
+    glnn.GLNN(units=2, degree=2, recipe="paper", budget=Budget(steps=2, seconds=50.0), verbose=0).fit("abab" * 10)
+    assert seen and seen[-1] == 50.0

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from glnn.storage.checkpoint import Checkpoint
 
 INTERRUPTED, TERMINATED = 130, 143
+_READ = {"read": "all was read", "budget": "as much was read as the budget lasts for: --budget gives more"}
 
 
 def run_training(
@@ -35,6 +36,7 @@ def run_training(
     quiet: bool,
 ) -> dict[str, Any]:
     """Fit the model, with everything written to the folder as it goes; returns the result."""
+    from glnn.cli.compiling import kernels_of
     from glnn.cli.recording import Recording
     from glnn.estimators.network import Network
     from glnn.training.budget import parse_budget
@@ -47,7 +49,7 @@ def run_training(
     with ExitStack() as stack:
         stack.callback(line.close)
         compiling = stack.enter_context(ExitStack())
-        compiling.enter_context(said_if_compiling(line.display))
+        compiling.enter_context(said_if_compiling(line.display, kernels_of(model)))
         if isinstance(model, Network):
             budget = parse_budget(model.budget)
 
@@ -170,7 +172,8 @@ def _print(result: dict[str, Any]) -> None:
     units = "" if result["units"] is None else f"{result['units']} units, "
     rows = [("model", f"{result['model']}, {units}{result['parameters']:,} parameters")]
     kept = "" if result["best_step"] is None else f", kept step {result['best_step']:,}"
-    rows.append(("trained", f"{result['steps']:,} steps{kept}, stopped: {result['stopped']}"))
+    read = None if result["units"] is not None else _READ.get(result["stopped"])
+    rows.append(("trained", read or f"{result['steps']:,} steps{kept}, stopped: {result['stopped']}"))
     rows.append(("time", f"{result['cpu_seconds']:.1f} s of CPU, {result['wall_seconds']:.1f} s in all"))
     if result.get("valid_symbols"):
         each = result["valid_bits"] / result["valid_symbols"]

@@ -96,6 +96,7 @@ def train(
       glnn train tunes.txt --valid more.txt --units 16 --degree 3 --budget 5m --run tunes
       glnn train log.csv --case order --activity step --time at
     """
+    from glnn.cli.compiling import compiled_ahead
     from glnn.cli.estimator import default_model, estimator, number_or_auto
     from glnn.cli.fit_into_folder import command_line, default_folder, run_training, stopped_by_signals, tell_result
     from glnn.cli.inputs import read
@@ -128,7 +129,10 @@ def train(
     model = model or default_model(given)
     common = {"budget": budget, "random_state": seed, "n_jobs": threads, "unknown": unknown, "verbose": 0}
     chosen = estimator(model, given, common)
+    ahead = compiled_ahead(chosen, file)
     data = read(file, asked, mask)
+    if ahead is not None:
+        ahead.wait()
     assert data.options is not None
     held = None if valid is None else read(valid, data.options, valid_mask)
     files = {"data": file, "valid": valid, "data_mask": mask, "valid_mask": valid_mask}

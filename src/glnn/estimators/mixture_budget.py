@@ -17,7 +17,7 @@ from glnn.training.budget import Budget
 
 # What is shorter than this is read in a moment.
 _LONG = 50_000
-_MEASURED = 5_000
+_MEASURED = (2_000, 10_000)
 # Trials read the data about so often, one sequence or several.
 _READINGS, _READINGS_OF_SEVERAL = 3.0, 6.0
 # A network that trains for less than this learns nothing, and compiling it would take longer than all the rest.
@@ -58,7 +58,12 @@ def first_symbols(data: Encoded, symbols: int) -> Encoded:
 
 
 def _seconds_a_symbol(data: Encoded) -> float:
-    few = first_symbols(data, _MEASURED)
-    begin = time.process_time()
-    Recipe(few.codes, few.starts, few.codes.size, False).read(few.alphabet, (), True)
-    return max((time.process_time() - begin) / few.codes.size, 1e-9)
+    """From two beginnings: what a reading costs however short it is cancels."""
+    sizes, seconds = [], []
+    for symbols in _MEASURED:
+        part = first_symbols(data, symbols)
+        begin = time.process_time()
+        Recipe(part.codes, part.starts, part.codes.size, False).read(part.alphabet, (), True)
+        seconds.append(time.process_time() - begin)
+        sizes.append(part.codes.size)
+    return max(seconds[1] - seconds[0], 1e-9) / max(sizes[1] - sizes[0], 1)

@@ -6,17 +6,23 @@ processes of a grid search wait here for each other; the first one compiles, the
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from glnn.numeric.kernel import _cache_folder
 from glnn.progress import Display
 from glnn.sequences import Encoded
 
 _WARM_UP = 64
+_SAID = "compiling kernels, once"
 
 
 @contextmanager
@@ -27,20 +33,26 @@ def compiling(display: Display) -> Iterator[None]:
 
 
 @contextmanager
-def said_if_compiling(display: Display) -> Iterator[None]:
-    """Say that kernels are compiled, only where they are: from the second run on they are read from the disk."""
+def said_if_compiling(display: Display, kernels: int = 0) -> Iterator[None]:
+    """Say that kernels are compiled, only where they are: from the second run on they are read from the disk.
+
+    Where it is known that about so many `kernels` are, a bar tells how long it will still take.
+    """
     from numba.core import event
 
     class Said(event.Listener):  # type: ignore[misc]
         def on_start(self, event: object) -> None:
             if not begun:
-                begun.append(True)
-                waiting.enter_context(display.said_if_slow("compiling kernels, once"))
+                begun.append(time.monotonic())
+                waiting.enter_context(display.said_if_slow(_SAID))
 
-        def on_end(self, event: object) -> None:
-            pass
+        def on_end(self, event: Any) -> None:
+            if kernels and _is_ours(event):
+                done.append(True)
+                display.update(len(done) / kernels, _left(time.monotonic() - begun[0], len(done), kernels))
 
-    begun: list[bool] = []
+    begun: list[float] = []
+    done: list[bool] = []
     listener = Said()
     with ExitStack() as waiting:
         event.register("numba:compile", listener)
@@ -48,6 +60,41 @@ def said_if_compiling(display: Display) -> Iterator[None]:
             yield
         finally:
             event.unregister("numba:compile", listener)
+
+
+def _is_ours(event: Any) -> bool:
+    """Whether it is one of our kernels that was compiled, not a helper of Numba's own."""
+    return str((event.data or {})["dispatcher"].py_func.__module__).startswith("glnn.")
+
+
+def _left(seconds: float, done: int, kernels: int) -> str:
+    """How long it will still take, if the rest goes as the first ones went."""
+    if done >= kernels:
+        return f"{_SAID}: nearly done"
+    return f"{_SAID}: about {math.ceil(seconds * (kernels - done) / done)} s left"
+
+
+class Ahead:
+    """Compiles in a thread of its own while data are read. What fails there is told by the training itself, later."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._thread = threading.Thread(target=self._quietly, args=[work], daemon=True)
+        self._thread.start()
+
+    @staticmethod
+    def _quietly(work: Callable[[], Any]) -> None:
+        with suppress(Exception):
+            work()
+
+    def wait(self) -> None:
+        """Until it is done."""
+        self._thread.join()
+
+
+def nothing_compiled() -> bool:
+    """Whether no kernel of this version was ever compiled here."""
+    folder = os.environ.get("NUMBA_CACHE_DIR") or _cache_folder()
+    return folder == "" or not any(Path(folder).rglob("*.nbi"))
 
 
 @contextmanager
