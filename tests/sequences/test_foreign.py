@@ -94,7 +94,7 @@ def test_long_texts_in_a_plain_list_are_refused_with_what_to_write() -> None:
     with pytest.raises(InputError, match=r"list of 30 texts, 30 of them different.*glnn\.Sequences\(\[\.\.\.\]\)"):
         glnn.ContextTree(verbose=0).fit(genes)
     model = glnn.ContextTree(depth=2, verbose=0).fit(Sequences(genes))
-    assert len(model.alphabet_) == 7
+    assert len(model.alphabet_) == 8
     with pytest.raises(InputError, match=r"glnn\.Sequences"):
         glnn.ContextTree(depth=2, verbose=0, unknown="escape").fit(Sequences(genes)).bits(genes)
     # Long names that come back are symbols; so are short ones, and words.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 # A shorter file is read in a moment.
 _LONG = 1_000_000
 # About how many kernels each needs.
-_NETWORK, _CONTEXTS = 45, 55
+_NETWORK, _CONTEXTS = 32, 70
 
 
 def kernels_of(model: Any) -> int:
