@@ -255,3 +255,53 @@ def test_options_for_another_file(tmp_path: Path) -> None:
     assert as_in(log, format="xes") == ReadOptions(format="xes")
     other = Source(written(tmp_path, "x.csv", "case,step\n1,a\n1,b\n"))
     assert lists(FORMATS[4].read(other, ReadOptions(delimiter=";"))) == [["a", "b"]]
+
+
+def test_comments_of_fasta_are_no_letters(tmp_path: Path) -> None:
+    path = tmp_path / "old.fasta"
+    path.write_text(";made by hand\n>a first\n;a note\nAC\n;ANOTHER\nGT\n")
+    found = glnn.read(path)
+    assert list(found) == ["ACGT"] and found.names == ("a",)
+
+
+def test_an_event_without_a_time_has_no_place_and_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("case,activity,time\n1,b,2\n1,x,\n1,,1\n2,a,1\n2,b,2\n")
+    found = glnn.read(path, empty="keep")
+    assert list(found) == [["(empty)", "b"], ["a", "b"]]
+    assert "1 events with empty cells left out" in found.note
+
+
+def test_the_delimiter_is_the_one_on_which_lines_agree(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = "".join(f"{case};{step};fine\n" for case in (1, 2) for step in "ab")
+    path.write_text(f"case;activity;remarks, doubts, hopes, the rest\n{rows}")
+    assert list(glnn.read(path)) == [["a", "b"], ["a", "b"]]
+    # Where lines agree on none, none is guessed.
+    path.write_text("case|activity\n" + "1\n" * 9)
+    with pytest.raises(InputError, match="no column looks like"):
+        glnn.read(path)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"\xef\xbb\xbforder,step\n1,a\n1,b\n2,a\n2,b\n")
+    assert glnn.read(path, case="order", activity="step").names == ("1", "2")
+    (tmp_path / "tune.abc").write_bytes(b"\xef\xbb\xbfX:1\nK:C\nAB\n")
+    assert list(glnn.read(tmp_path / "tune.abc")) == [["A", "B"]]
+
+
+def test_lines_of_a_tune_that_go_on_are_one(tmp_path: Path) -> None:
+    path = tmp_path / "tune.abc"
+    path.write_text("X:1\nT:First title\nT:another\nK:C\nAB|\\\ncd|\n")
+    found = glnn.read(path)
+    assert list(found) == [["A", "B", "|", "c", "d", "|"]] and found.names == ("First title",)
+
+
+def test_events_outside_of_traces_belong_to_none(tmp_path: Path) -> None:
+    event = '<event><string key="concept:name" value="{}"/></event>'
+    path = tmp_path / "log.xes"
+    path.write_text(f"<log>{event.format('loose')}<trace>{event.format('a')}</trace>{event.format('late')}</log>")
+    assert list(glnn.read(path)) == [["a"]]
+    path.write_text(f"<log><trace>{event.format('a')}<list>{event.format('inner')}</list></trace></log>")
+    assert list(glnn.read(path)) == [["a"]]

@@ -100,7 +100,7 @@ def test_a_group_goes_on_elsewhere(model: glnn.Mixture, tmp_path: Path) -> None:
 
 def test_what_is_kept_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MixtureStreamLearner, "most", 1 << 12)
-    model = glnn.Mixture(networks=0, verbose=0).fit("abcdefgh" * 100)
+    model = glnn.Mixture(networks=0, unknown="error", verbose=0).fit("abcdefgh" * 100)
     stream, random = model.stream(learning="online"), np.random.default_rng(0)
     learner: Any = stream.write.args[2]  # type: ignore[union-attr]
     sizes = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from glnn.cli import options
@@ -91,6 +90,8 @@ def inspect(
 
 def _print_voices(trace: Trace) -> None:
     """Who spoke for what came: on average, and at how many of the symbols most of all."""
+    import numpy as np
+
     from glnn.cli.printing import console, data_table
 
     mean = trace.activities.mean(axis=0)
