@@ -25,6 +25,7 @@ def chain(stay: float, length: int) -> str:
 def model(request: pytest.FixtureRequest) -> Any:
     text = chain(0.9, 4000)
     options = {"units": 4, "degree": 2, "budget": "25 steps", "random_state": 0, "verbose": 0, "restarts": 1}
+    options["unknown"] = "error"
     if request.param == "members":
         return glnn.GLNN(**{**options, "restarts": 2}, members=2, calibration=True).fit(text)
     return getattr(glnn, request.param)(**options).fit(text)
