@@ -305,3 +305,31 @@ def test_events_outside_of_traces_belong_to_none(tmp_path: Path) -> None:
     assert list(glnn.read(path)) == [["a"]]
     path.write_text(f"<log><trace>{event.format('a')}<list>{event.format('inner')}</list></trace></log>")
     assert list(glnn.read(path)) == [["a"]]
+
+
+def test_a_line_cut_off_where_the_look_ends_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "numbers.txt"
+    path.write_text("11 -22\n" * 9)
+    # The look ends after a minus, which alone is no number.
+    monkeypatch.setattr(source, "_HEAD", 18)
+    assert list(glnn.read(path)) == [[11, -22]] * 9
+
+
+def test_carriage_returns_alone_end_lines_too(tmp_path: Path) -> None:
+    path = tmp_path / "old.fasta"
+    path.write_bytes(b">a\rAC\rGT\r>b\rTT\r")
+    found = glnn.read(path)
+    assert list(found) == ["ACGT", "TT"] and found.names == ("a", "b")
+
+
+def test_a_column_whose_values_never_come_back_is_no_case() -> None:
+    header, rows = (
+        ["case id", "trace", "activity"],
+        [["1", "x", "a"], ["2", "x", "b"], ["3", "y", "a"], ["4", "y", "b"]],
+    )
+    assert find_columns(header, rows, ReadOptions(), "log").case == "trace"
+
+
+def test_of_two_columns_of_the_same_name_the_first_is_the_time() -> None:
+    header, rows = ["case", "activity", "Time", "time"], [["1", "a", "1", "9"], ["1", "b", "2", "8"]] * 2
+    assert find_columns(header, rows, ReadOptions(), "log").time == "Time"
