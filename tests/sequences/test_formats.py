@@ -333,3 +333,11 @@ def test_a_column_whose_values_never_come_back_is_no_case() -> None:
 def test_of_two_columns_of_the_same_name_the_first_is_the_time() -> None:
     header, rows = ["case", "activity", "Time", "time"], [["1", "a", "1", "9"], ["1", "b", "2", "8"]] * 2
     assert find_columns(header, rows, ReadOptions(), "log").time == "Time"
+
+
+def test_a_line_is_called_by_its_beginning_and_empty_ones_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "names.txt"
+    path.write_text("anna\n\n \n" + "x" * 100 + "\n")
+    found = glnn.read(path, "lines")
+    assert found.note == "2 empty lines left out"
+    assert found.names == ("line 1: anna", f"line 4: {'x' * 39}…")
