@@ -229,7 +229,10 @@ def test_paths(tmp_path_factory: pytest.TempPathFactory, name: str, value: Any) 
         (lambda: glnn.GLNN(budget="5 parsecs").fit(TEXT), "for example '60s'"),
         (lambda: glnn.GLNN(budget=math.nan).fit(TEXT), "positive and finite"),
         (lambda: glnn.GLNN().bits(TEXT), "fit"),
-        (lambda: model().bits("xyz"), "train with alphabet= naming every symbol"),
+        (
+            lambda: glnn.NGram(unknown="error", verbose=0).fit(TEXT).bits("xyz"),
+            "train with alphabet= naming every symbol",
+        ),
         (lambda: model().load, None),
         (lambda: model().sample(-1), "0 or more"),
         (lambda: model().sample(3, temperature=math.nan), "temperature is nan"),
