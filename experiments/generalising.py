@@ -1,6 +1,6 @@
 """What `recipe="best"` reaches, what each of its parts is worth, and how long it takes beside PyTorch.
 
-    python experiments/generalising.py goals|parts|times [--only NAME …] [--seeds 5]
+    python experiments/generalising.py goals|parts|times|invariance [--only NAME …] [--seeds 5]
 
 `goals`: GLNN with nothing set but the budget, on fresh samples of the sources; a third sequence is scored. `parts`: the
 same with one part left out at a time, on a source and on a public text. `times`: budgets from 4 seconds on, beside the
@@ -20,12 +20,19 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import numpy as np
+
 import glnn
 from benchmarks.data_sets import ALL
 from benchmarks.peers import texts
 from benchmarks.real_data import bits_after
 from benchmarks.records import about, append, markdown, read
+from glnn.models.glnn import GLNN
+from glnn.network import random_graph
 from glnn.sources import get
+from glnn.training.settings import Settings
+from glnn.training.stochastic import StochasticTrainer
+from glnn.training.trainer import Trainer
 
 PATH = Path(__file__).parent / "results" / "generalising.jsonl"
 GOALS = {"music": 60.0, "insertions": 120.0, "anbn": 60.0}
@@ -42,6 +49,14 @@ PARTS: dict[str, dict[str, Any]] = {
     "the paper": {"recipe": "paper"},
 }
 PARTS_OF = ("music", "argparse.py")
+STEPS = 40
+METHODS: dict[str, tuple[Any, Settings]] = {
+    "RBPM, damping 1e-6": (Trainer, Settings(damping=1e-6)),
+    "RBPM, damping 1 as in the paper": (Trainer, Settings()),
+    "FB": (Trainer, Settings(metric="fb", output_metric="dh")),
+    "RBPM running along, on chunks": (StochasticTrainer, Settings(training="stochastic")),
+    "Adam on chunks (recipe best, no noise)": (StochasticTrainer, Settings(training="stochastic", metric="adam")),
+}
 BUDGETS = (4.0, 8.0, 15.0, 30.0, 60.0)
 
 
@@ -79,6 +94,31 @@ def times(names: Iterable[str]) -> None:
             run(key, {}, *given.encoded[:2], lambda model, g=given: model.bits(g.encoded[2]) - g.bits[2])
 
 
+def invariance(names: Iterable[str]) -> None:
+    """The same network trained in two coordinate systems, tanh and logistic: the same way, or another one?"""
+    for name in names:
+        source = get(name)
+        data = source.encode(source.sample(seed=FIRST_SAMPLE).text)
+        counts, A = np.bincount(data.codes).astype(float), len(data.alphabet)
+        graph = random_graph(16, 4, 0)
+        model, twin = (GLNN(graph, A, activation=activation) for activation in ("tanh", "logistic"))
+        for method, (kind, settings) in METHODS.items():
+            key = {"study": "invariance", "data": name, "steps": STEPS, "part": method}
+            if any(key == {field: line.get(field) for field in key} for line in read(PATH)):
+                continue
+            initial = model.initial_for_chunks if kind is StochasticTrainer else model.initial
+            params = initial(counts, counts, np.random.default_rng(0))
+            ways = []
+            for network, begin in ((model, params), (twin, twin.from_tanh(params))):
+                trainer = kind(network, data, begin, settings)
+                trainer.run(f"{STEPS} steps")
+                ways.append([-info.log_likelihood / np.log(2.0) / data.codes.size for info in trainer.progress.history])
+            apart = float(np.abs(np.subtract(*ways)).max())
+            told = {"tanh": round(ways[0][-1], 4), "logistic": round(ways[1][-1], 4), "apart": round(apart, 5)}
+            append(PATH, {**key, **told, **_about()})
+            print(key, told, flush=True)
+
+
 def run(key: dict[str, Any], parameters: dict[str, Any], train: Any, valid: Any, value: Any) -> None:
     """One training, unless it is there."""
     if any(key == {name: line.get(name) for name in key} for line in read(PATH)):
@@ -89,9 +129,12 @@ def run(key: dict[str, Any], parameters: dict[str, Any], train: Any, valid: Any,
     told = {"value": round(float(value(model)), 4), "charged": round(model.total_seconds_, 2)}
     told |= {"cpu_seconds": round(time.process_time() - started, 1), "units": model.units_, "degree": model.degree_}
     told |= {"members": len(model.members_), "training": model.training_["training"], "starts": len(model.restarts_)}
-    command = " ".join(["python", "experiments/generalising.py", *sys.argv[1:]])
-    append(PATH, {**key, **told, **about(), "command": command})
+    append(PATH, {**key, **told, **_about()})
     print(key, told, flush=True)
+
+
+def _about() -> dict[str, Any]:
+    return {**about(), "command": " ".join(["python", "experiments/generalising.py", *sys.argv[1:]])}
 
 
 def tables() -> str:
@@ -115,6 +158,11 @@ def tables() -> str:
         data = sorted({name for name, _ in measured})
         cells = [[f"{seconds:.0f} s", *(_value(measured.get((name, seconds))) for name in data)] for seconds in BUDGETS]
         text += "\n\n" + markdown(["GLNN(), test regret", *data], cells)
+    both = [line for line in lines if line["study"] == "invariance"]
+    if both:
+        rows = [[line["part"], *(f"{line[of]:.4f}" for of in ("tanh", "logistic", "apart"))] for line in both]
+        head = [f"bits a symbol after {STEPS} steps", "tanh", "logistic", "apart at the most on the way"]
+        text += "\n\n" + markdown(head, rows)
     return text
 
 
@@ -126,7 +174,7 @@ def _value(line: dict[str, Any] | None) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("study", choices=["goals", "parts", "times", "tables"])
+    parser.add_argument("study", choices=["goals", "parts", "times", "invariance", "tables"])
     parser.add_argument("--only", nargs="+", help="names of data")
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
@@ -136,6 +184,8 @@ def main() -> None:
         parts(options.only or PARTS_OF)
     elif options.study == "times":
         times(options.only or GOALS)
+    elif options.study == "invariance":
+        invariance(options.only or ["music"])
     print(tables())
 
 

@@ -37,7 +37,7 @@ _LEAST_NOISE, _MOST_NOISE, _NOISE_STEP, _FAR_ABOVE, _LAST_CHANGE = 0.05, 0.4, 1.
 _RISE, _FALL = 0.02, 0.3
 _JUMP, _LEAST_JUMP = 1.25, 0.05
 _LEAST_SCALE = 1.0 / 64.0
-_BURN_IN = 4096
+_BURN_IN = 1024
 _PARTS = ("w", "theta", "V0")
 _RUNNING = {
     *(f"update.transition.{field.name}" for field in fields(Statistics)),
@@ -247,7 +247,7 @@ class StochasticTrainer(Trainer):
         return self.validation.score(self._average, state)
 
     def _state_after(self, params: Params) -> np.ndarray:
-        """The state after the training data, from its last few thousand symbols."""
+        """The state after the training data, from its last thousand symbols."""
         begin = max(int(self.data.starts[-2]), self.data.codes.size - _BURN_IN)
         codes, mask = self.data.codes[begin:], self.data.mask[begin:]
         tail = Encoded(codes, np.array([0, codes.size], np.int64), mask, self.data.alphabet)
