@@ -15,7 +15,7 @@ endif
 # Output that does not mix, where make can do that.
 UNMIXED := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pytest pytest-outside pytest-package test-nojit test-bounds test-thorough test-browser docs dist audit bench clean
+.PHONY: help demo test lint pytest pytest-kernels pytest-outside pytest-package test-nojit test-bounds test-thorough test-browser docs dist audit bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -23,10 +23,10 @@ help:  ## this list
 demo: $(VENV)/ready  ## the one to show a friend
 	@$(BIN)/glnn demo
 
-# The longest parts first, so that both cores are busy to the end.
+# The tests of kernels compile most of what the others call, while the other core does what needs no kernels of theirs.
 test: $(VENV)/ready-test  ## all that must pass: lint, types, tests, documentation
 	@echo "Lint, the tests (compiled, as plain Python, with bounds checked) and the documentation, two at a time, some minutes; each is shown when it is done."
-	@$(MAKE) --no-print-directory SIDE_BY_SIDE=yes -j2 $(UNMIXED) lint pytest-package pytest-outside test-bounds test-nojit docs
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE=yes -j2 $(UNMIXED) pytest-kernels lint test-bounds test-nojit docs pytest-outside pytest-package
 
 lint: $(VENV)/ready-test  ## ruff (rules and format) and mypy
 	$(BIN)/ruff check .
@@ -36,14 +36,20 @@ lint: $(VENV)/ready-test  ## ruff (rules and format) and mypy
 pytest: $(VENV)/ready-test  ## the tests, compiled
 	$(BIN)/python -m pytest
 
-# The same in two parts, for `make test`: what is seen from outside (commands, pages, files from strangers), and everything else. Each part
-# compiles for itself: two processes that write one cache at the same moment can spoil it.
+# The same in three parts, for `make test`: the kernels, which are compiled there; then side by side what is seen from outside (commands, pages,
+# files from strangers), and everything else. Two processes that write one cache at the same moment can spoil it: the outside gets a copy.
+KERNELS := tests/numeric tests/output tests/metrics tests/models tests/contexts tests/baselines tests/network tests/test_naive.py
 OUTSIDE := tests/cli tests/docs tests/report tests/reproduction tests/trust
-pytest-outside: $(VENV)/ready-test
+pytest-kernels: $(VENV)/ready-test
+	$(BIN)/python -m pytest $(KERNELS)
+
+pytest-outside: pytest-kernels
+	@from=$$($(BIN)/python -c 'from glnn.numeric.kernel import _cache_folder; print(_cache_folder())'); to=$(CURDIR)/build/cache-outside/glnn; \
+		mkdir -p $$to; test -z "$$from" -o -d "$$to/$$(basename "$$from")" || cp -R "$$from" $$to
 	XDG_CACHE_HOME=$(CURDIR)/build/cache-outside $(BIN)/python -m pytest $(OUTSIDE)
 
-pytest-package: $(VENV)/ready-test
-	$(BIN)/python -m pytest $(OUTSIDE:%=--ignore=%)
+pytest-package: pytest-kernels
+	$(BIN)/python -m pytest $(KERNELS:%=--ignore=%) $(OUTSIDE:%=--ignore=%)
 
 # pytest leaves with 5 when no test is marked small: then there is nothing to run, and nothing wrong.
 test-nojit: $(VENV)/ready-test  ## the small tests of kernels, as plain Python

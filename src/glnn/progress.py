@@ -10,7 +10,7 @@ import html
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,10 +18,13 @@ _PAUSE = 0.2
 
 
 class Display:
-    """Shows one training. `verbose` 0 is silent, 1 shows progress, 2 also prints a line for every step."""
+    """Shows one training. `verbose` 0 is silent, 1 shows progress, 2 also prints a line for every step.
 
-    def __init__(self, verbose: int = 1) -> None:
-        self.verbose = verbose
+    `told` hears of every update too, as (part of the work, text).
+    """
+
+    def __init__(self, verbose: int = 1, told: Callable[[float, str], Any] | None = None) -> None:
+        self.verbose, self._told = verbose, told
         self._surface: _Surface | None = None
         self._drawn = 0.0
 
@@ -32,6 +35,8 @@ class Display:
 
     def update(self, fraction: float, text: str) -> None:
         """How much of the budget is spent, and where the training stands."""
+        if self._told is not None:
+            self._told(fraction, text)
         if not self.verbose:
             return
         if self.verbose > 1:

@@ -102,6 +102,31 @@ def metrics() -> dict[str, Metric]:
     return found
 
 
+class Parameter(NamedTuple):
+    """What is known of a parameter of the estimators before they are imported."""
+
+    type: str
+    """As it is annotated."""
+    about: str
+    """What it is, in a line."""
+
+
+@cache
+def parameters() -> dict[str, Parameter]:
+    """Every parameter that an estimator declares, by its name; what several declare is told as the first one has it."""
+    found: dict[str, Parameter] = {}
+    for path in sorted((Path(__file__).parent / "estimators").glob("*.py"), key=lambda path: path.name != "network.py"):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "= parameter(" in text else ():
+            if not isinstance(node, ast.AnnAssign) or not isinstance(node.value, ast.Call):
+                continue
+            call, name = node.value, node.target
+            if isinstance(call.func, ast.Name) and call.func.id == "parameter" and isinstance(name, ast.Name):
+                declared = Parameter(ast.unparse(node.annotation), ast.literal_eval(call.args[2]))
+                found.setdefault(name.id, declared)
+    return found
+
+
 def titled(title: str) -> Entry | None:
     """The model whose class has that name, as model files give it."""
     return next((entry for entry in models().values() if entry.title == title), None)

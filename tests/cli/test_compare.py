@@ -190,7 +190,7 @@ def test_wrong_input(glnn: Command, files: Path) -> None:
         (("--budget", "soon"), "budget is 'soon'"),
         (("--page", "a.html", "--no-page"), "exclude each other"),
         (("--valid-mask", "more.txt"), "--valid-mask was given without --valid"),
-        (("--units", "few"), "--units few"),
+        (("--units", "few"), "--units is 'few'"),
         (("--learning", "never"), "choose frozen or online"),
     ):
         done = glnn("compare", "tunes.txt", *arguments)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from glnn.cli.inputs import read
-from glnn.cli.log_layout import put_together, taken_apart
 from glnn.cli.run_folder import open_model
+from glnn.codec.event_log import put_together, taken_apart
 from glnn.estimators import load
 from glnn.sequences import ReadOptions
 from tests.cli.conftest import LOG, MORE, SMALL, TUNES, Command

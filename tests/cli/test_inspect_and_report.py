@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glnn.cli.heat_map import png
 from glnn.cli.inspect import part_of
 from glnn.estimators import load
+from glnn.report.heat_map import png
 from glnn.sequences import Sequences, Words
 from tests.cli.conftest import MORE, Command
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glnn.cli.paired import difference, units_of
+from glnn.cli.fit_every_model import difference, units_of
 
 pytestmark = pytest.mark.small
 

@@ -200,10 +200,10 @@ def killed(folder: Path, arguments: tuple, lines: int, pause: float) -> None:
 def test_killed_again_and_again(files: Path) -> None:
     """A real process, killed at random moments while it writes after every step; a checkpoint is damaged once."""
     generator = random.Random(5)
-    arguments = (*RUN, "--restarts", 2, "--budget", "60 steps", "--save-every", 0, "--run")
-    killed(files, (*arguments, "run"), generator.randint(2, 8), generator.uniform(0.0, 0.02))
-    for last in (20, 35):
-        killed(files, ("resume", "run"), generator.randint(last - 8, last), generator.uniform(0.0, 0.02))
+    arguments = (*RUN, "--restarts", 2, "--budget", "40 steps", "--save-every", 0, "--run")
+    killed(files, (*arguments, "run"), generator.randint(2, 5), generator.uniform(0.0, 0.02))
+    for last in (11, 18):
+        killed(files, ("resume", "run"), generator.randint(last - 5, last), generator.uniform(0.0, 0.02))
     content = (files / "run" / NAME).read_bytes()
     (files / "run" / NAME).write_bytes(content[: len(content) // 2])
     assert (files / "run" / PREVIOUS).exists()

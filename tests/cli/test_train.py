@@ -93,12 +93,14 @@ def test_the_table_and_the_lines_of_progress(glnn: Command, files: Path) -> None
     assert "folder           tunes-glnn\n" in done.out
     assert "4 steps" in done.out
     assert f"{load(files / 'tunes-glnn' / 'model.safetensors').bits(MORE):,.1f} bits" in done.out
-    assert f"{len(TUNES):,} symbols of {len(set(TUNES))} kinds; budget 4 steps" in done.err
+    assert f"{len(TUNES):,} symbols of {len(set(TUNES))} kinds" in done.err and "budget 4 steps; " in done.err
     assert "step 1  train " in done.err
     assert "rates 0.25 0.25" in done.err
     assert "\x1b" not in done.out + done.err
     held = glnn("train", "tunes.txt", *SMALL, *STEPS, "--force")
-    assert f"the last {load(files / 'tunes-glnn' / 'model.safetensors').held_out_} held out to validate" in held.err
+    assert (
+        f"the last {load(files / 'tunes-glnn' / 'model.safetensors').held_out_} are held out for validation" in held.err
+    )
     assert "held-out end" in held.out
 
 
@@ -157,7 +159,7 @@ def test_what_follows_a_symbol(glnn: Command, files: Path) -> None:
         (("tunes.txt", "--model", "glmn"), "(did you mean glnn?)"),
         (("tunes.txt", "--model", "hmm", "--metric", "fb"), "--metric is not for the model hmm"),
         (("tunes.txt", "--depth", "3"), "--depth is not for the model glnn"),
-        (("tunes.txt", "--units", "few"), "--units few: give a whole number, or auto"),
+        (("tunes.txt", "--units", "few"), "--units is 'few': it must be a whole number, 1 or more, or 'auto'"),
         (("tunes.txt", "--units", "0"), "units is 0"),
         (("tunes.txt", "--metric", "rbmp"), "did you mean 'rbpm'?"),
         (("tunes.txt", "--budget", "soon"), "budget is 'soon'"),

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glnn.metrics import TRANSITION_METHODS, Statistics, TransitionStep
-from glnn.metrics.full_solve import MORE_DAMPING, MOST_RETRIES, full_solve
-from glnn.metrics.quasi_diagonal import quasi_diagonal
+from glnn.metrics.inverses import MORE_DAMPING, MOST_RETRIES, full_solve, quasi_diagonal
 from glnn.training.records import StepInfo
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS, Scales, Statistics, hessian_damping
-from glnn.metrics.full_solve import full_solve
-from glnn.metrics.quasi_diagonal import quasi_diagonal
+from glnn.metrics.inverses import full_solve, quasi_diagonal
 from glnn.metrics.statistics import Layout
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine

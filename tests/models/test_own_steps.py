@@ -9,7 +9,7 @@ import pytest
 
 from glnn.codec import compress, decompress, encoded_bits
 from glnn.models import GLNN, GNN, LSTM, RNN, Params
-from glnn.models.base import Gated
+from glnn.models.linear import Gated
 from glnn.network import random_graph
 from glnn.predictors.network import NetworkPredictor
 from glnn.sequences import Alphabet, encode

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glnn.models import MODELS, Evidence, Flow, Params
-from glnn.models.base import LinearRecurrence
+from glnn.models.linear import LinearRecurrence
 from glnn.sequences import Encoded, encode
 from glnn.training import proposals
 from glnn.training.corpus import prepare

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from glnn import registry
 from glnn.models.base import NO_NOISE
 from glnn.training import engine as engine_module
 from glnn.training import trainer as trainer_module
@@ -34,7 +35,7 @@ def test_a_draw_is_known_by_its_numbers() -> None:
     assert Noise(0.0).rows(0, 0, 10, 3) is NO_NOISE
 
 
-@pytest.mark.parametrize("name", ["glnn", "gnn", "rnn", "lstm"])
+@pytest.mark.parametrize("name", registry.networks())
 @pytest.mark.parametrize("dense", [True, False])
 def test_what_is_added_to_the_state(name: str, dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A unit's own state after a position, and nothing else: the same as a pass that is stopped there and moved."""

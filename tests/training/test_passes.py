@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from glnn import registry
 from glnn.metrics import TRANSITION_METHODS
 from glnn.models import Params
 from glnn.training.corpus import Streams
@@ -13,7 +14,7 @@ from glnn.training.passes import BesidePass, GeneralPass, pass_for
 from glnn.training.settings import ADAM
 from tests.training.problems import Problem, problem
 
-NAMES = ["glnn", "gnn", "rnn", "lstm"]
+NAMES = list(registry.networks())
 NOISE = Noise(0.3, 5)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glnn import registry
 from glnn.metrics import TRANSITION_METHODS
 from glnn.models import Flow
 from glnn.training.corpus import prepare
@@ -16,7 +17,7 @@ from glnn.training.trainer import Trainer
 from tests.training.problems import problem
 
 pytestmark = pytest.mark.small
-NAMES = ("glnn", "gnn", "rnn", "lstm")
+NAMES = tuple(registry.networks())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from glnn.metrics import TRANSITION_METHODS
 from glnn.training import engine as engine_module
 from glnn.training import trainer as trainer_module
 from glnn.training.corpus import prepare
-from glnn.training.parallel import Started, Workers, one_behind
+from glnn.training.parallel import Started, Workers
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
 from tests.training.problems import problem
@@ -100,20 +98,6 @@ def test_jobs_are_added_in_their_order() -> None:
 
 
 @pytest.mark.small
-def test_one_behind() -> None:
-    told = []
-
-    def items() -> Iterator[int]:
-        for k in range(3):
-            told.append(f"made {k}")
-            yield k
-
-    for k in one_behind(items()):
-        told.append(f"used {k}")
-    assert told == ["made 0", "made 1", "used 0", "made 2", "used 1", "used 2"]
-    assert list(one_behind([])) == []
-
-
 @pytest.mark.small
 def test_an_error_in_a_job_comes_out() -> None:
     def wrong() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glnn import registry
 from glnn.models import Params
 from glnn.storage.checkpoint import read_checkpoint, write_checkpoint
 from glnn.training import stochastic as module
@@ -19,7 +20,7 @@ from glnn.training.updates import average
 from glnn.training.validation import Validation
 from tests.training.problems import Problem, problem
 
-NAMES = ["glnn", "gnn", "rnn", "lstm"]
+NAMES = list(registry.networks())
 STEPS = 6
 
 

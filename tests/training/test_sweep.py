@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from glnn.metrics import TRANSITION_METHODS
+from glnn.output import softmax
 from glnn.sequences import encode
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
@@ -110,3 +111,22 @@ def test_evidence_is_passed_and_belongs_to_its_method() -> None:
     assert engine.rewrite(current, case.params.w, method, other).evidence is other.evidence
     with pytest.raises(ValueError, match="has to come from a rewriting for rbpm"):
         engine.derivatives(current, method, engine.rewrite(current, case.params.w, TRANSITION_METHODS["ruop"]).evidence)
+
+
+@pytest.mark.parametrize("symbols", [3, 300])
+@pytest.mark.parametrize("with_variance", [True, False])
+def test_one_look_at_the_output_gives_the_bits_of_two(symbols: int, with_variance: bool) -> None:
+    """300 symbols take the way of matrix products, 3 that of small sums."""
+    generator = np.random.default_rng(0)
+    a, w = generator.normal(size=(50, 8)), generator.normal(size=(9, symbols))
+    y, weight = generator.integers(symbols, size=50).astype(np.int32), np.ones(50)
+    wanted, error, found = np.empty((2, 50, 8)), np.empty((50, 8)), np.empty((50, 8))
+    value = softmax.source_terms(a, y, weight, w, wanted[0], wanted[1] if with_variance else None)
+    statistics, together = softmax.writing_statistics(a, y, weight, w, error, found if with_variance else None)
+    alone, _ = softmax.writing_statistics(a, y, weight, w)
+    assert value == together
+    np.testing.assert_array_equal(error, wanted[0])
+    if with_variance:
+        np.testing.assert_array_equal(found, wanted[1])
+    for mine, theirs in zip(statistics, alone, strict=True):
+        np.testing.assert_array_equal(mine, theirs)

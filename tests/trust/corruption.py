@@ -284,7 +284,7 @@ def _run_folder() -> dict[str, bytes]:
 @cache
 def readers() -> dict[str, Kind]:
     """Every kind of file, by name."""
-    from glnn.cli.log_layout import compress_log, decompress_log
+    from glnn.codec.event_log import compress_log, decompress_log
     from glnn.sequences import ReadOptions
 
     kinds: dict[str, Kind] = {}

@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import glnn
-from glnn import predictors, sources
+from glnn import predictors, registry, sources
 from glnn.codec import compress_file, decompress_file
 from glnn.report import from_model
 from tests.trust.effort import examples
@@ -50,19 +50,14 @@ CONTAINERS = st.sampled_from(
 )  # fmt: skip
 ANYTHING = st.one_of(WHOLE, NUMBERS, TEXTS, ARRAYS, CONTAINERS)
 
-COMMON = ("alphabet", "end", "unknown", "verbose")
-NETWORK = (
-    "units", "degree", "metric", "output_metric", "activation", "damping", "budget", "restarts", "batch_size",
-    "sequence_weights", "patience", "validation_fraction", "n_jobs", "random_state", *COMMON,
-)  # fmt: skip
-PARAMETERS: dict[str, tuple[str, ...]] = {
-    "GLNN": (*NETWORK, "alpha", "time_scales"),
-    "GNN": NETWORK,
-    "RNN": NETWORK,
-    "LSTM": NETWORK,
-    "HMM": ("units", "degree", "budget", "restarts", "tolerance", "smoothing", "random_state", *COMMON),
-    "ContextTree": ("depth", "learning", *COMMON),
+PARAMETERS: dict[str, dict[str, Any]] = {
+    entry.title: getattr(glnn, entry.title)().get_params() for entry in registry.models().values()
 }
+SMALL: dict[str, Any] = {
+    "units": 3, "degree": 2, "depth": 2, "restarts": 1, "networks": 0, "budget": "1 steps", "random_state": 0,
+    "verbose": 0,
+}  # fmt: skip
+SIZES = ("units", "degree", "restarts", "n_jobs", "depth", "order", "members", "networks", "max_nodes")
 # Sizes that are allowed and would take long: what happens then is a matter of memory, not of the argument.
 LARGE = 10**6
 
@@ -92,14 +87,12 @@ def model(kind: str = "GLNN") -> Any:
 @example(("HMM", "degree"), 9)
 @example(("GLNN", "metric"), "rpbm")
 @example(("GLNN", "time_scales"), [0.1, math.nan, 0.1])
-@examples(60)
+@examples(45)
 def test_parameters(place: tuple[str, str], value: Any) -> None:
     kind, name = place
-    options: dict[str, Any] = {"verbose": 0}
-    if kind != "ContextTree":
-        options |= {"units": 3, "degree": 2, "restarts": 1, "budget": "1 steps", "random_state": 0}
+    options = {small: SMALL[small] for small in SMALL if small in PARAMETERS[kind]}
     options[name] = value
-    if _is_whole(value) and value >= LARGE and name in ("units", "degree", "restarts", "n_jobs", "depth"):
+    if _is_whole(value) and value >= LARGE and name in SIZES:
         return
     if name == "budget" and (value == "60s" if isinstance(value, str) else isinstance(value, int | float)):
         return
@@ -154,7 +147,7 @@ DATA_CALLS: dict[str, Callable[[Any], Any]] = {
 @example("fit", "")
 @example("fit", [math.nan, 1.0])
 @example("decompress", b"\x97GLN")
-@examples(150)
+@examples(100)
 def test_data(name: str, value: Any) -> None:
     refused(lambda: DATA_CALLS[name](value))
 

@@ -94,10 +94,10 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
         for arguments, message in [
             (("--units", "0"), "units is 0: it must be a whole number, 1 or more"),
             (("--units", "-3"), "1 or more"),
-            (("--units", "many"), "--units many: give a whole number, or auto"),
-            (("--units", "2.5"), "--units 2.5"),
-            (("--units", "nan"), "--units nan"),
-            (("--units", "1e9"), "--units 1e9"),
+            (("--units", "many"), "--units is 'many': it must be a whole number, 1 or more, or 'auto'"),
+            (("--units", "2.5"), "--units is 2.5"),
+            (("--units", "nan"), "--units is nan"),
+            (("--units", "1e9"), "--units is 1000000000.0"),
             (("--degree", "0"), "degree is 0"),
             (("--degree", "-1"), "degree is -1"),
             (("--units", "4", "--degree", "9"), "degree is 9"),
@@ -238,7 +238,7 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
     (("inspect", "tunes", "tunes.txt", "--length", "0", "--out", "new.html"), "--length"),
     (("compare", "text.txt", "--models", "glnn,elman", "--budget", "2 steps"), "elman"),
     (("compare", "text.txt", "--models", ",", "--budget", "2 steps"), ""),
-    (("compare", "text.txt", "--units", "0", "--models", "glnn", "--budget", "2 steps"), "--units 0: give 1 or more"),
+    (("compare", "text.txt", "--units", "0", "--models", "glnn", "--budget", "2 steps"), "--units is 0"),
     *[((*arguments, "--out", "new.out"), message) for arguments, message in [
         (("source", "musik"), "did you mean 'music'?"),
         (("source", "anbn", "--size", "0"), "size is 0"),

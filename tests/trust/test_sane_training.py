@@ -16,10 +16,12 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 import glnn
+from glnn import registry
+from glnn.estimators import estimator
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
 from tests.trust.effort import examples
 
-NETWORKS = {"glnn": glnn.GLNN, "gnn": glnn.GNN, "rnn": glnn.RNN, "lstm": glnn.LSTM}
+NETWORKS: dict[str, Any] = {name: estimator(name) for name in registry.networks()}
 STEPS = 5
 # A sum of logarithms in another order, as the validation and the scores take it, differs in its last digits.
 CLOSE = 1e-9

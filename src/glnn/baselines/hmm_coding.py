@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glnn.coding.quantised import decode_symbol, encode_symbol, known_counts
-from glnn.coding.range_coder import MARGIN, TOTAL, encode, has_bytes, has_room
+from glnn.coding.loops import LoopSteps
+from glnn.coding.quantised import code_symbol
+from glnn.coding.range_coder import MARGIN, fits
 from glnn.numeric.kernel import kernel
 
 if TYPE_CHECKING:
@@ -24,52 +25,27 @@ _DENSE_FROM = 1 / 6
 _NEGLIGIBLE = 1e-200
 
 
-class HiddenMarkovSteps:
-    """A hidden Markov model with the share δ of the uniform distribution."""
-
-    portable = True
-    margin = MARGIN
+class HiddenMarkovSteps(LoopSteps):
+    """A hidden Markov model with the share δ of the uniform distribution; the state is α."""
 
     def __init__(self, model: HiddenMarkovModel, share: float, escape: float | None) -> None:
         N, graph = model.states, model.graph
         dense = graph.edges >= _DENSE_FROM * N**2
-        self._start = np.ascontiguousarray(model.start, np.float64)
-        self._given = (
+        given = (
             np.ascontiguousarray(model.transition_matrix if dense else np.empty((0, N))),
             np.ascontiguousarray(model.transitions, np.float64),
             np.ascontiguousarray(graph.out_ptr, np.int64),
             np.ascontiguousarray(graph.targets, np.int64),
             np.ascontiguousarray(model.emissions, np.float64),
             float(share),
-            known_counts(escape),
         )
-        self._alpha = self._start.copy()
-
-    def restart(self) -> None:
-        """The distribution of the first hidden state."""
-        self._alpha[:] = self._start
-
-    def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
-        """Encode symbols; gives how many `out` had room for."""
-        return int(encode_hmm(codes, self._alpha, *self._given, coder, out))
-
-    def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
-        """An escape leaves the state as it is."""
-        encode(self._given[-1], TOTAL, coder, out)
-
-    def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
-        """Decode symbols; gives how many."""
-        return int(decode_hmm(codes, end, self._alpha, *self._given, coder, source))
+        super().__init__("hmm", np.ascontiguousarray(model.start, np.float64), given, code_hmm, escape)
 
     def identity(self) -> Iterator[Any]:
         """The model, whichever way its transitions are stored."""
-        yield "hmm"
+        yield self._name
         yield self._start
-        yield from self._given[1:]
-
-    def place(self) -> np.ndarray:
-        """The distribution of the hidden state."""
-        return self._alpha
+        yield from (*self._given[1:], self._M)
 
 
 @kernel()
@@ -116,32 +92,8 @@ def _advance(
 
 
 @kernel()
-def encode_hmm(
-    codes: np.ndarray,
-    alpha: np.ndarray,
-    matrix: np.ndarray,
-    a: np.ndarray,
-    out_ptr: np.ndarray,
-    targets: np.ndarray,
-    b: np.ndarray,
-    share: float,
-    M: np.uint64,
-    coder: np.ndarray,
-    out: np.ndarray,
-) -> int:
-    """Encode symbols from the state α on; gives how many `out` had room for."""
-    p, C, f = np.empty(b.shape[1]), np.empty(b.shape[1] + 1), np.empty(alpha.size)
-    for t in range(codes.size):
-        if not has_room(coder, out, MARGIN):
-            return t
-        _write(alpha, b, share, p)
-        encode_symbol(codes[t], p, C, M, coder, out)
-        _advance(alpha, codes[t], matrix, a, out_ptr, targets, b, f)
-    return codes.size
-
-
-@kernel()
-def decode_hmm(
+def code_hmm(
+    decoding: bool,
     codes: np.ndarray,
     end: int,
     alpha: np.ndarray,
@@ -153,15 +105,15 @@ def decode_hmm(
     share: float,
     M: np.uint64,
     coder: np.ndarray,
-    source: np.ndarray,
+    buffer: np.ndarray,
 ) -> int:
-    """Fill `codes` until `end`, an escape (the code A) or the end of `source`; gives how many."""
+    """Code symbols from the state α on, until `end`, an escape or the end of the buffer; gives how many."""
     p, C, f = np.empty(b.shape[1]), np.empty(b.shape[1] + 1), np.empty(alpha.size)
     for t in range(codes.size):
-        if not has_bytes(coder, source, MARGIN):
+        if not fits(decoding, coder, buffer, MARGIN):
             return t
         _write(alpha, b, share, p)
-        y = decode_symbol(p, C, M, coder, source)
+        y = code_symbol(decoding, codes[t], p, C, M, coder, buffer)
         codes[t] = y
         if y == end or y == p.size:
             return t + 1

@@ -21,11 +21,10 @@ from glnn.cli.inspect import inspect
 from glnn.cli.predict import predict
 from glnn.cli.report import report
 from glnn.cli.reproduce import reproduce
-from glnn.cli.resume import resume
 from glnn.cli.sample import sample
 from glnn.cli.score import score
 from glnn.cli.source import source
-from glnn.cli.train import train
+from glnn.cli.train import resume, train
 
 INTERRUPTED = 130
 COMMANDS = (

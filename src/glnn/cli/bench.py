@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from glnn import registry
 from glnn.cli import options
 
 if TYPE_CHECKING:
@@ -35,17 +36,16 @@ PROBLEMS = (
 )
 # On which models and metrics are compared.
 COMMON = Problem("music, 32 units, d = 5", "music", 500, 32, 5)
-MODELS = ("glnn", "gnn", "rnn", "lstm")
-METRICS = ("rbpm", "ruop", "qdrbpm", "qdruop", "fb", "rms", "plain")
+MODELS, METRICS = tuple(registry.networks()), tuple(registry.metrics())
 
 
 def bench(
-    models: Annotated[
-        str, typer.Option(metavar="NAMES", help="Models to compare, with commas between: glnn,gnn,rnn,lstm")
-    ] = ",".join(MODELS),
-    metrics: Annotated[
-        str, typer.Option(metavar="NAMES", help="Metrics to compare: rbpm,ruop,qdrbpm,qdruop,fb,rms,plain")
-    ] = ",".join(METRICS),
+    models: Annotated[str, typer.Option(metavar="NAMES", help="Models to compare, with commas between.")] = ",".join(
+        MODELS
+    ),
+    metrics: Annotated[str, typer.Option(metavar="NAMES", help="Metrics to compare, with commas between.")] = ",".join(
+        METRICS
+    ),
     steps: Annotated[int, typer.Option(min=2, help="Steps of each, of which the quickest counts.")] = 6,
     threads: options.Threads = 1,
     json: options.Json = False,

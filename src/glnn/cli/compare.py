@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glnn.cli import options
+from glnn.cli.model_options import estimator, with_model_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
+@with_model_options("units", "degree")
 def compare(
     file: options.File,
     valid: options.Valid = None,
@@ -25,8 +27,7 @@ def compare(
     models: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Only these, with commas between: glnn,hmm,contexttree,bzip2")
     ] = None,
-    units: Annotated[str | None, typer.Option(metavar="N", help="Units of each network; auto if left out.")] = None,
-    degree: Annotated[str | None, typer.Option(metavar="N", help="Edges from each unit; auto if left out.")] = None,
+    parameters: Any = None,
     seed: options.Seed = 0,
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each random model, each with the whole budget.")] = 3,
     learning: Annotated[
@@ -64,11 +65,9 @@ def compare(
       glnn compare book.txt --budget 1m --page book.html
       glnn compare log.csv --case order --activity step --models glnn,hmm,contexttree
     """
-    from glnn.cli.estimator import number_or_auto
     from glnn.cli.fit_every_model import compared
-    from glnn.cli.inputs import read
+    from glnn.cli.inputs import check_free, free_name, read
     from glnn.cli.printing import console, print_json, tell
-    from glnn.cli.whole_file import check_free, free_name
     from glnn.sequences import InputError, ReadOptions
     from glnn.training.budget import parse_budget
 
@@ -88,7 +87,7 @@ def compare(
     if learning not in ("frozen", "online"):
         raise InputError(f"--learning {learning}: choose frozen or online")
     names = _chosen(models, masked=held.mask is not None)
-    given = {"units": number_or_auto("--units", units, 1), "degree": number_or_auto("--degree", degree, 1)}
+    estimator("glnn", parameters, {})
     common = {
         "budget": budget,
         "random_state": seed,
@@ -97,7 +96,6 @@ def compare(
         "n_jobs": 1,
         "learning": learning,
     }
-    given = {name: value for name, value in given.items() if value is not None}
     symbols = _symbols(held)
     tell(said, json)
     out = console(json)
@@ -107,7 +105,7 @@ def compare(
     )
     rows: list[Row] = []
     display = Growing(json)
-    for row in compared(names, train, held, given, common, display.look, seeds):
+    for row in compared(names, train, held, parameters, common, display.look, seeds):
         rows.append(row)
         display.finished(row)
     display.close()

@@ -33,11 +33,11 @@ def compress(
       glnn compress book.txt book.glnn && glnn decompress book.glnn again.txt
       glnn compress tunes other.txt other.glnn && glnn decompress tunes other.glnn again.txt
     """
-    from glnn.cli.log_layout import compress_log
+    from glnn.cli.inputs import check_free
     from glnn.cli.printing import print_facts, print_json
     from glnn.cli.run_folder import open_model
-    from glnn.cli.whole_file import check_free
     from glnn.codec import compress_file_alone
+    from glnn.codec.event_log import compress_log
 
     run, file, out = _parted(paths, "compress")
     check_free(out, force)
@@ -71,11 +71,11 @@ def decompress(
       glnn decompress book.glnn again.txt
       glnn decompress tunes other.glnn again.txt
     """
-    from glnn.cli.log_layout import decompress_log
+    from glnn.cli.inputs import check_free
     from glnn.cli.printing import print_facts, print_json
     from glnn.cli.run_folder import open_model
-    from glnn.cli.whole_file import check_free
     from glnn.codec import decompress_file_alone
+    from glnn.codec.event_log import decompress_log
 
     run, file, out = _parted(paths, "decompress")
     check_free(out, force)

@@ -42,9 +42,8 @@ def demo(
     from glnn import sources
     from glnn.cli.compare import Growing, table
     from glnn.cli.fit_every_model import Row, compared
-    from glnn.cli.inputs import Data
+    from glnn.cli.inputs import Data, check_free, free_name
     from glnn.cli.printing import console, print_json, working
-    from glnn.cli.whole_file import check_free, free_name
     from glnn.training.budget import parse_budget
 
     parse_budget(budget)

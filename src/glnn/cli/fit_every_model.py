@@ -2,6 +2,10 @@
 
 Models choose their best step on the end of the training data, held out; the validation data are only scored. A failure
 of one is reported in its row and does not stop the others.
+
+Differences are paired, on the same cases or stretches of a text, so that what is hard for both cancels. With d_u the
+bits that one model needs more than another on unit u of n, the difference is Σ d_u, and its 95 % interval
+± t √(n Var d + s²/k + s'²/k'), where s is the spread of a random model's bits over its k seeds.
 """
 
 from __future__ import annotations
@@ -9,16 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from glnn import registry
 from glnn.cli import one_line
-from glnn.cli.estimator import estimator
 from glnn.cli.inputs import Data
-from glnn.cli.paired import Difference, difference, units_of
-from glnn.estimators.network import Network
+from glnn.cli.model_options import estimator
 from glnn.training.observer import Observer, Training, fraction_spent
 from glnn.training.race import Run
 from glnn.training.records import StepInfo
@@ -30,6 +32,54 @@ COMPRESSORS = ("bzip2", "xz", "ppmd")
 NAMES = (*COMPRESSORS, *MODELS)
 # Scores of the validation data along the way, at CPU times that grow by this factor.
 _FACTOR = 1.4
+# Stretches of one sequence that differences are taken over, and how many units an interval needs.
+_BLOCKS, _SHORTEST = 40, 50
+_FEWEST = 5
+
+
+class Difference(NamedTuple):
+    """How many bits more than another, and how sure that is."""
+
+    bits: float
+    half: float | None
+    """Half the interval; None where there is too little to tell it from."""
+
+    @property
+    def told_apart(self) -> bool | None:
+        """Whether the difference is more than noise; None where that is not known."""
+        return None if self.half is None else abs(self.bits) > self.half
+
+    def text(self) -> str:
+        """As a table shows it."""
+        if self.half is None:
+            return f"+{self.bits:,.0f}"
+        same = "" if self.told_apart else ", may be none"
+        return f"+{self.bits:,.0f} ± {self.half:,.0f}{same}"
+
+
+def units_of(surprise: np.ndarray | list[np.ndarray]) -> np.ndarray:
+    """The bits of every sequence; of one sequence, of stretches long enough to be nearly independent."""
+    if isinstance(surprise, list):
+        return np.array([part.sum() for part in surprise])
+    number = min(_BLOCKS, len(surprise) // _SHORTEST)
+    if number < 2:
+        return surprise.sum(keepdims=True)
+    edges = np.linspace(0, len(surprise), number + 1).astype(np.int64)
+    return np.add.reduceat(surprise, edges[:-1])
+
+
+def difference(one: np.ndarray, other: np.ndarray, variance: float = 0.0) -> Difference:
+    """What `one` costs more than `other`, unit by unit; `variance` is that of their totals over seeds."""
+    apart = one - other
+    if len(apart) < _FEWEST or not np.isfinite(apart).all():
+        return Difference(float(one.sum() - other.sum()), None)
+    error = math.sqrt(len(apart) * float(np.var(apart, ddof=1)) + variance)
+    return Difference(float(apart.sum()), _quantile(len(apart) - 1) * error)
+
+
+def _quantile(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t, to about 1 % from 5 degrees of freedom on."""
+    return 1.96 + 2.37 / freedom + 2.8 / freedom**2
 
 
 @dataclass
@@ -141,15 +191,8 @@ def _fit(
     model: Any = estimator(name, {}, common | given)
     curve: list[tuple[float, float]] = []
 
-    def step(at: Any) -> None:
-        text = f"step {at.step}" if hasattr(at, "step") else f"{at.symbols:,} symbols read"
-        look(name, 0.0 if hasattr(at, "step") else at.symbols / at.total, text)
-
-    if isinstance(model, Network):
-        observer = _Curve(model, valid, curve, lambda part, text: look(name, part, text))
-        model.fit(train.content, mask=train.mask, observer=observer)
-    else:
-        model.fit(train.content, mask=train.mask, callbacks=(step,))
+    observer = _Curve(common["budget"], valid, curve, lambda part, text: look(name, part, text))
+    model.fit(train.content, mask=train.mask, observer=observer)
     surprise = model.surprise(valid.content, valid.mask)
     row.units = units_of(surprise)
     row.bits = float((np.concatenate(surprise) if isinstance(surprise, list) else surprise).sum())
@@ -175,16 +218,20 @@ class _Curve(Observer):
     """Scores the best parameters so far on the validation data now and then, uncharged."""
 
     def __init__(
-        self, model: Any, valid: Data, curve: list[tuple[float, float]], look: Callable[[float, str], None]
+        self, budget: Any, valid: Data, curve: list[tuple[float, float]], look: Callable[[float, str], None]
     ) -> None:
         from glnn.training.budget import parse_budget
 
-        self._budget, self._valid, self._curve, self._look = parse_budget(model.budget), valid, curve, look
+        self._budget, self._valid, self._curve, self._look = parse_budget(budget), valid, curve, look
         self._next = 0.1
 
     def begin(self, training: Training) -> None:
         """Remember the training."""
         self._training = training
+
+    def advance(self, part: float, text: str) -> None:
+        """Tell how far a model without such steps is."""
+        self._look(part, text)
 
     def step(self, run: Run, info: StepInfo, trainer: Trainer) -> None:
         """Tell of the step; score the best parameters when it is time."""

@@ -38,86 +38,23 @@ def run_training(
     """Fit the model, with everything written to the folder as it goes; returns the result."""
     from glnn.cli.compiling import kernels_of
     from glnn.cli.recording import Recording
-    from glnn.estimators.network import Network
-    from glnn.training.budget import parse_budget
     from glnn.training.compiling import said_if_compiling
 
     line = ProgressLine(quiet)
-    recording: Any = None
     validation = {} if valid is None else {"validation": valid.content, "validation_mask": valid.mask}
     begin = time.monotonic()
     with ExitStack() as stack:
         stack.callback(line.close)
         compiling = stack.enter_context(ExitStack())
         compiling.enter_context(said_if_compiling(line.display, kernels_of(model)))
-        if isinstance(model, Network):
-            budget = parse_budget(model.budget)
-
-            def begun() -> None:
-                compiling.close()
-                line.display.say(data.said)
-                line.display.say(_opening(recording))
-
-            recording = Recording(folder, config, budget, line, checkpoint, begun)
-            model.fit(data.content, mask=data.mask, observer=recording, **validation)
-            recording.finish()
-        else:
-            _fit_other(folder, config, model, data, validation, line, compiling)
+        recording = Recording(folder, config, line, checkpoint, data.said, compiling.close)
+        model.fit(data.content, mask=data.mask, observer=recording, **validation)  # type: ignore[attr-defined]
+        recording.finish()
     model.save(folder.model)
     result = _result(folder, config, model, valid, time.monotonic() - begin)
-    result["counts"] = _counts(recording)
+    result["counts"] = recording.counts
     folder.write_result(result)
     return result
-
-
-def _fit_other(
-    folder: RunFolder,
-    config: Config,
-    model: Any,
-    data: Data,
-    validation: dict[str, Any],
-    line: Any,
-    compiling: ExitStack,
-) -> None:
-    """Models without steps to keep: they are quick, and start again when they are resumed."""
-    begun = False
-
-    def look(at: Any) -> None:
-        nonlocal begun
-        if not begun:
-            begun = True
-            compiling.close()
-            line.display.say(data.said)
-            folder.clear()
-            folder.write_config(config)
-        if hasattr(at, "step"):
-            line.update(0.0, f"step {at.step}, {-at.log_likelihood / 0.6931471805599453:,.0f} bits")
-        else:
-            line.update(at.symbols / at.total, f"{at.symbols:,} of {at.total:,} symbols read")
-
-    model.fit(data.content, mask=data.mask, callbacks=(look,), **validation)
-    if not begun:
-        folder.clear()
-        folder.write_config(config)
-
-
-def _opening(recording: Any) -> str:
-    size, parts = recording.size, recording.parts
-    starts = f", {size.restarts} random starts" if size.restarts > 1 else ""
-    symbols, kinds = parts.train.codes.size + parts.held_out, len(parts.train.alphabet)
-    held = f", the last {parts.held_out:,} held out to validate" if parts.held_out else ""
-    return (
-        f"{recording.config.model}: {size.units} units, {size.degree} edges from each{starts}; "
-        f"{symbols:,} symbols of {kinds} kinds{held}; budget {recording.budget}"
-    )
-
-
-def _counts(recording: Any) -> dict[str, int] | None:
-    """How many symbols were to be predicted, to make bits of likelihoods bits a symbol."""
-    if recording is None:
-        return None
-    parts = {"train": recording.parts.train, "validation": recording.parts.validation}
-    return {name: int(part.mask.sum()) for name, part in parts.items() if part is not None}
 
 
 def _result(folder: RunFolder, config: Config, model: Any, valid: Data | None, wall: float) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Files as the commands read them, and what is said about it: the file, what it was taken for, how much is in it."""
+"""Files as the commands read them, with what is said about it, and names of those that they write.
+
+Said are the file, what it was taken for and how much is in it; nothing is replaced unasked.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from glnn.sequences.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +36,7 @@ class Data:
 
 def read(path: Path, options: ReadOptions, mask_path: Path | None = None) -> Data:
     """Read a file; the mask is that of `mask_path`, or of what follows a symbol."""
-    from glnn.sequences import InputError, mask_after, read_mask
+    from glnn.sequences import mask_after, read_mask
     from glnn.sequences.formats import Source, read_with
 
     found = read_with(Source(path), options)
@@ -57,7 +62,6 @@ def sha256(path: Path) -> str:
 
 def prefix_of(texts: list[str] | None, alphabet: Alphabet) -> Any:
     """A prefix as the model reads it: events one by one, anything else as one text; every symbol must be known."""
-    from glnn.sequences import InputError
     from glnn.sequences.nearest import nearest_of
     from glnn.sequences.tokens import parts_of
 
@@ -86,3 +90,23 @@ def _as_symbol(text: str, alphabet: Alphabet) -> Any:
         except ValueError:
             return text
     return text
+
+
+def check_free(path: Path, force: bool) -> None:
+    """Refuse a path that is taken, before any work is done for it."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give the name of a file")
+    if not path.parent.is_dir():
+        raise InputError(f"the folder {path.parent} does not exist: make it first")
+    if path.exists() and not force:
+        raise InputError(f"the file {path} exists already: choose another name, or --force to replace it")
+
+
+def free_name(stem: str, suffix: str) -> Path:
+    """A name in the current folder that is not taken, for what nobody named: nothing is replaced unasked."""
+    number = 1
+    while True:
+        path = Path(f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
+        if not path.exists():
+            return path
+        number += 1

@@ -45,11 +45,10 @@ def inspect(
       glnn inspect tunes other.txt
       glnn inspect tunes other.txt --length 300 --out units.png
     """
-    from glnn.cli.heat_map import png
-    from glnn.cli.inputs import read
+    from glnn.cli.inputs import check_free, read
     from glnn.cli.printing import print_json, tell, working
     from glnn.cli.run_folder import open_model
-    from glnn.cli.whole_file import check_free
+    from glnn.report.heat_map import png
     from glnn.sequences import InputError
     from glnn.storage.atomic import write_whole
 

@@ -17,8 +17,8 @@ from glnn.cli.printing import ProgressLine, finite
 from glnn.cli.run_folder import Config, RunFolder
 from glnn.sequences import InputError
 from glnn.storage.checkpoint import Checkpoint, write_checkpoint
-from glnn.training.budget import Budget
-from glnn.training.observer import Observer, Training, fraction_spent
+from glnn.training.budget import parse_budget
+from glnn.training.observer import Observer, Training, fraction_spent, opening
 from glnn.training.race import Run
 from glnn.training.records import Progress, StepInfo
 from glnn.training.trainer import Trainer
@@ -33,20 +33,23 @@ class Recording(Observer):
         self,
         folder: RunFolder,
         config: Config,
-        budget: Budget,
         line: ProgressLine,
         checkpoint: Checkpoint | None = None,
+        said: str = "",
         begun: Callable[[], None] = lambda: None,
     ) -> None:
-        self.folder, self.config, self.budget, self.line = folder, config, budget, line
-        self._checkpoint, self._begun = checkpoint, begun
+        self.folder, self.config, self.line = folder, config, line
+        self._checkpoint, self._said, self._begun = checkpoint, said, begun
         self._saved = time.monotonic()
+        self.counts: dict[str, int] | None = None
+        """How many symbols were to be predicted, to make bits of likelihoods bits a symbol."""
 
     def begin(self, training: Training) -> None:
         """Make the folder this run's: what is there from before is replaced."""
-        self.training = training
+        self.training, self.budget = training, parse_budget(self.config.parameters["budget"])
         self.runs, self.size, self.parts = training.runs, training.size, training.split
-        size = training.size
+        size, parts = training.size, {"train": self.parts.train, "validation": self.parts.validation}
+        self.counts = {name: int(part.mask.sum()) for name, part in parts.items() if part is not None}
         if self._checkpoint is None:
             self.folder.clear()
         else:
@@ -56,6 +59,19 @@ class Recording(Observer):
         self.folder.result_file.unlink(missing_ok=True)
         self._write_history([] if self._checkpoint is None else [run.history for run in self._checkpoint.runs])
         self._begun()
+        self.line.display.say(self._said)
+        self.line.display.say(opening(self.config.model, *size, self.budget, self.parts))
+
+    def ready(self) -> None:
+        """The same for a model without steps to keep: it is quick, and starts again when it is resumed."""
+        self.folder.clear()
+        self.folder.write_config(self.config)
+        self._begun()
+        self.line.display.say(self._said)
+
+    def advance(self, part: float, text: str) -> None:
+        """Show how far such a model is."""
+        self.line.update(part, text)
 
     def recorded(self, run: Run) -> Progress | None:
         """The steps of the checkpoint."""
@@ -63,6 +79,8 @@ class Recording(Observer):
 
     def finish(self) -> None:
         """Write down where the training ended."""
+        if self.counts is None:
+            return
         self._write_history([run.progress.history for run in self.runs if run.progress is not None])
         self._write_checkpoint()
 

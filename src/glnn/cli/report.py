@@ -40,10 +40,9 @@ def report(
       glnn report tunes --data other.txt --out other.html
       glnn report orders --followed orders/follow-new.csv.state
     """
-    from glnn.cli.inputs import read
+    from glnn.cli.inputs import check_free, read
     from glnn.cli.printing import print_json, tell, working
     from glnn.cli.run_folder import RunFolder, open_model
-    from glnn.cli.whole_file import check_free
     from glnn.report import from_model, write_page
     from glnn.sequences import InputError
 

@@ -34,8 +34,8 @@ def source(
       glnn source music --seed 1 --out valid.txt
     """
     from glnn import sources
+    from glnn.cli.inputs import check_free
     from glnn.cli.printing import print_json
-    from glnn.cli.whole_file import check_free
     from glnn.storage.atomic import write_whole
 
     chosen = sources.get(name, **_parsed(constants or [], sources.get(name)))

@@ -1,21 +1,26 @@
-"""`glnn train`: learn a model from a file, into the folder of a run."""
+"""`glnn train` and `glnn resume`: learn a model from a file into the folder of a run, and go on with one that ended.
+
+The options of `train` that say what to learn are the parameters of the models.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from glnn import registry
 from glnn.cli import options
+from glnn.cli.model_options import default_model, estimator, with_model_options
 
-_METRICS = (
-    "; ".join(f"{name}: {metric.about}" for name, metric in registry.metrics().items()) + "; adam: chunk by chunk"
-)
+if TYPE_CHECKING:
+    from glnn.cli.run_folder import Config
+    from glnn.storage.checkpoint import Checkpoint
 
 
+@with_model_options()
 def train(
     file: options.File,
     valid: options.Valid = None,
@@ -26,40 +31,7 @@ def train(
             help=f"{' | '.join(registry.models())}; mixture if left out, or glnn where an option is for networks.",
         ),
     ] = None,
-    networks: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Networks that a mixture tries; 0 for contexts alone."),
-    ] = None,
-    learning: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of mixtures and context trees: auto | online | frozen.")
-    ] = None,
-    recipe: Annotated[
-        str | None, typer.Option(metavar="NAME", help="best | paper: what of the training is not set here.")
-    ] = None,
-    training: Annotated[str | None, typer.Option(metavar="NAME", help="auto | batch | stochastic")] = None,
-    noise: Annotated[
-        float | None, typer.Option(min=0.0, help="Noise on the state while training, 0 for none; auto if left out.")
-    ] = None,
-    metric: Annotated[str | None, typer.Option(metavar="NAME", help=_METRICS)] = None,
-    output_metric: Annotated[str | None, typer.Option(metavar="NAME", help="qdh | dh | plain")] = None,
-    units: Annotated[str | None, typer.Option(metavar="N", help="Size of the network; auto if left out.")] = None,
-    degree: Annotated[str | None, typer.Option(metavar="N", help="Edges from each unit; auto if left out.")] = None,
-    restarts: Annotated[
-        str | None, typer.Option(metavar="N", help="Random starts that share the budget; auto if left out.")
-    ] = None,
-    members: Annotated[
-        str | None, typer.Option(metavar="N", help="Networks that predict together and share the budget.")
-    ] = None,
-    calibration: Annotated[
-        bool | None, typer.Option(help="Correct predictions by how sure they are, as the validation data teach.")
-    ] = None,
-    start: Annotated[
-        str | None, typer.Option(metavar="NAME", help="State at the start of a sequence: auto | trained | typical.")
-    ] = None,
-    depth: Annotated[int | None, typer.Option(min=0, help="Longest context, of the model contexttree.")] = None,
-    patience: Annotated[
-        int | None, typer.Option(min=1, help="Stop after this many steps without a better validation score.")
-    ] = None,
+    parameters: Any = None,
     budget: Annotated[str, typer.Option(help="CPU time (60s, 5m, 2h), or '200 steps', '1500 passes'.")] = "60s",
     seed: options.Seed = 0,
     run: Annotated[
@@ -97,7 +69,6 @@ def train(
       glnn train log.csv --case order --activity step --time at
     """
     from glnn.cli.compiling import compiled_ahead
-    from glnn.cli.estimator import default_model, estimator, number_or_auto
     from glnn.cli.fit_into_folder import command_line, default_folder, run_training, stopped_by_signals, tell_result
     from glnn.cli.inputs import read
     from glnn.cli.run_folder import Config, Input, new_run
@@ -108,27 +79,9 @@ def train(
             "--valid-mask was given without --valid: it says what of the validation data is to be predicted"
         )
     asked = ReadOptions(format, tokens, case, activity, time, time_format, delimiter, empty, predict_after)
-    given: dict[str, Any] = {
-        "recipe": recipe,
-        "training": training,
-        "noise": noise,
-        "metric": metric,
-        "output_metric": output_metric,
-        "units": number_or_auto("--units", units),
-        "degree": number_or_auto("--degree", degree),
-        "restarts": number_or_auto("--restarts", restarts),
-        "members": number_or_auto("--members", members),
-        "calibration": calibration,
-        "start": start,
-        "depth": depth,
-        "patience": patience,
-        "networks": number_or_auto("--networks", networks),
-        "learning": learning,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    model = model or default_model(given)
+    model = model or default_model(parameters)
     common = {"budget": budget, "random_state": seed, "n_jobs": threads, "unknown": unknown, "verbose": 0}
-    chosen = estimator(model, given, common)
+    chosen = estimator(model, parameters, common)
     ahead = compiled_ahead(chosen, file)
     data = read(file, asked, mask)
     if ahead is not None:
@@ -148,3 +101,81 @@ def train(
         )
         result = run_training(folder, config, chosen, data, held, None, quiet or json)
     tell_result(result, json, stop.code)
+
+
+def resume(
+    run: options.Run,
+    budget: Annotated[
+        str | None, typer.Option(help="A larger budget than the run was given, including what is spent.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads, if different from before.")] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Go on with a run from its last checkpoint.
+
+    With a budget in steps the result has the same bits as that of a run that was never interrupted. The data must be
+    where they were, and unchanged. Models without checkpoints (hmm, contexttree) start again.
+
+    \b
+    Examples:
+      glnn resume tunes
+      glnn resume tunes --budget 20m
+    """
+    from glnn.cli.fit_into_folder import command_line, run_training, stopped_by_signals, tell_result
+    from glnn.cli.printing import tell
+    from glnn.cli.run_folder import RunFolder
+    from glnn.sequences import InputError
+    from glnn.storage.checkpoint import has_checkpoint, read_checkpoint
+    from glnn.training.budget import Budget
+
+    folder = RunFolder(run)
+    if not run.is_dir():
+        raise InputError(f"{run} is not a folder: give the folder that glnn train wrote")
+    config = folder.config()
+    with stopped_by_signals() as stop, folder.locked():
+        result = folder.result()
+        checkpoint = read_checkpoint(run) if has_checkpoint(run) else None
+        if budget is not None:
+            _give_more(config, budget, checkpoint)
+        elif result is not None and result["stopped"] != "interrupted":
+            tell(f"{run} came to its end ({result['stopped']}); --budget gives it more", quiet or json)
+            tell_result(result, json)
+            return
+        if threads is not None and "n_jobs" in config.parameters:
+            config.parameters["n_jobs"] = threads
+        data, held = config.data("data"), config.data("valid")
+        assert data is not None
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        config.resumed.append({"at": now, "command": command_line()})
+        model = estimator(config.model, config.parameters, {})
+        if config.sizes_for is not None:
+            model.sizes_for = Budget(seconds=config.sizes_for)  # type: ignore[attr-defined]
+        if checkpoint is not None:
+            tell(f"going on from step {checkpoint.steps:,}", quiet or json)
+        result = run_training(folder, config, model, data, held, checkpoint, quiet or json)
+    tell_result(result, json, stop.code)
+
+
+def _give_more(config: Config, budget: str, checkpoint: Checkpoint | None) -> None:
+    """Change the budget; sizes that were chosen for the old one stay."""
+    from glnn.sequences import InputError
+    from glnn.training.budget import parse_budget
+
+    parameters: dict[str, Any] = config.parameters
+    if "budget" not in parameters:
+        raise InputError(f"--budget is not for the model {config.model}, which reads its data once")
+    larger = parse_budget(budget)
+    if checkpoint is not None:
+        used = [sum(getattr(run, what) for run in checkpoint.runs) for what in ("seconds", "step", "passes")]
+        if larger.spent(float(used[0]), int(used[1]), int(used[2])):
+            raise InputError(
+                f"--budget {budget}: the run has spent {used[0]:.1f} s, {used[1]} steps and {used[2]} passes; give more"
+            )
+    first, size = parse_budget(parameters["budget"]), config.size or {}
+    parameters["budget"] = budget
+    if checkpoint is None or len(checkpoint.runs) == size.get("restarts", 1):
+        parameters.update(size)
+    elif config.sizes_for is None:
+        # Beside the starts there are networks that are trained in another way, with sizes of their own.
+        config.sizes_for = first.seconds

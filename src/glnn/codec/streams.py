@@ -35,7 +35,8 @@ class StreamEncoder:
         done = 0
         while done < codes.size:
             self._flush()
-            done += self._steps.encode(codes[done:], self._coder, self._out)
+            # Not all at once: steps may copy what they are given.
+            done += self._steps.encode(codes[done : done + BLOCK], self._coder, self._out)
 
     def escape(self, token: Any) -> None:
         """A token outside the alphabet: an escape, and which token it is."""

@@ -1,7 +1,7 @@
-"""Coding steps from two compiled loops over one state array: what a predictor with a compiled step writes to have them.
+"""Coding steps from one compiled loop over one state array: what a predictor with a compiled step writes to have them.
 
-The loops are `encode(codes, state, *given, M, coder, out)` and `decode(codes, end, state, *given, M, coder, source)`,
-around `encode_symbol` and `decode_symbol` of `quantised.py`; `models/coding_kernels.py` has examples.
+The loop is `code(decoding, codes, end, state, *given, M, coder, buffer)`, around `code_symbol` of `quantised.py`; it
+serves both sides, so that encoder and decoder cannot differ. `models/coding_kernels.py` has examples.
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ import numpy as np
 from glnn.coding.quantised import known_counts
 from glnn.coding.range_coder import MARGIN, TOTAL, encode
 
+NO_END = -1
+"""The code that ends nothing, for the side that encodes."""
+
 
 class LoopSteps:
-    """The arrays that the loops are given, and the state that they change."""
+    """The arrays that the loop is given, and the state that it changes."""
 
     portable = True
     margin = MARGIN
 
     def __init__(
-        self, start: np.ndarray, given: tuple[Any, ...], loops: tuple[Callable[..., int], ...], escape: float | None
+        self, name: str, start: np.ndarray, given: tuple[Any, ...], loop: Callable[..., int], escape: float | None
     ) -> None:
-        self._start, self._given, self._M = start, given, known_counts(escape)
-        self._encode, self._decode = loops
+        self._name, self._start, self._given, self._M = name, start, given, known_counts(escape)
+        self._loop = loop
         self._state = start.copy()
 
     def restart(self) -> None:
@@ -34,7 +37,8 @@ class LoopSteps:
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
         """Encode symbols; gives how many `out` had room for."""
-        return int(self._encode(codes, self._state, *self._given, self._M, coder, out))
+        # A copy: the loop writes down what it codes.
+        return int(self._loop(False, np.array(codes, np.int32), NO_END, *self._arguments(coder, out)))
 
     def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
         """An escape leaves the state as it is."""
@@ -42,17 +46,20 @@ class LoopSteps:
 
     def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
         """Decode symbols; gives how many."""
-        return int(self._decode(codes, end, self._state, *self._given, self._M, coder, source))
+        return int(self._loop(True, codes, end, *self._arguments(coder, source)))
 
     def identity(self) -> Iterator[Any]:
         """The name of the loop, and the arrays and numbers that it reads."""
-        yield self._encode.__name__
+        yield self._name
         yield self._start
         yield from self._given
 
     def place(self) -> np.ndarray:
         """The state."""
         return self._state
+
+    def _arguments(self, coder: np.ndarray, buffer: np.ndarray) -> tuple[Any, ...]:
+        return (self._state, *self._given, self._M, coder, buffer)
 
 
 def added_to_each(share: float, alphabet_size: int) -> float:

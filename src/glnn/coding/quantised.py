@@ -79,3 +79,14 @@ def decode_symbol(p: np.ndarray, C: np.ndarray, M: np.uint64, coder: np.ndarray,
             beyond = middle
     decode(before(least, scale, C, M), before(least + 1, scale, C, M), coder, source)
     return least
+
+
+@kernel()
+def code_symbol(
+    decoding: bool, y: int, p: np.ndarray, C: np.ndarray, M: np.uint64, coder: np.ndarray, buffer: np.ndarray
+) -> int:
+    """The symbol, on either side: decoded, or y itself once it is encoded. So one loop serves both."""
+    if decoding:
+        return decode_symbol(p, C, M, coder, buffer)
+    encode_symbol(y, p, C, M, coder, buffer)
+    return y

@@ -67,6 +67,12 @@ def has_bytes(coder: np.ndarray, source: np.ndarray, margin: int) -> bool:
 
 
 @kernel()
+def fits(decoding: bool, coder: np.ndarray, buffer: np.ndarray, margin: int) -> bool:
+    """Whether a symbol of at most `margin` bytes can be read from the buffer, or written to it."""
+    return has_bytes(coder, buffer, margin) if decoding else has_room(coder, buffer, margin)
+
+
+@kernel()
 def encode(begin: np.uint64, end: np.uint64, coder: np.ndarray, out: np.ndarray) -> None:
     """Narrow the interval to the counts begin … end, and write the bytes that are settled."""
     low, span = coder[LOW], coder[SPAN]
@@ -143,6 +149,15 @@ def decode(begin: np.uint64, end: np.uint64, coder: np.ndarray, source: np.ndarr
         span = span << _BYTE
         place += _ONE
     coder[CODE], coder[SPAN], coder[PLACE] = code, span, place
+
+
+@kernel()
+def code(decoding: bool, begin: np.uint64, end: np.uint64, coder: np.ndarray, buffer: np.ndarray) -> None:
+    """Go over these counts, on either side."""
+    if decoding:
+        decode(begin, end, coder, buffer)
+    else:
+        encode(begin, end, coder, buffer)
 
 
 @kernel()

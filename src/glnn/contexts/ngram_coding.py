@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glnn.coding.quantised import decode_symbol, encode_symbol, known_counts
-from glnn.coding.range_coder import MARGIN, TOTAL, encode, has_bytes
-from glnn.coding.range_coder import has_room as has_room_for_bytes
+from glnn.coding.loops import NO_END
+from glnn.coding.quantised import code_symbol, known_counts
+from glnn.coding.range_coder import MARGIN, TOTAL, encode, fits
 from glnn.contexts.history import begin_sequence, push
 from glnn.contexts.ngram_kernels import add_contexts, discounts, distribution, find, has_room, learn
 from glnn.numeric.kernel import kernel
@@ -41,11 +41,7 @@ class NGramSteps:
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
         """Encode symbols; gives how many `out` had room for."""
-        done = 0
-        while done < codes.size and has_room_for_bytes(coder, out, MARGIN):
-            self._make_room()
-            done += encode_ngram(codes[done:], *self._arguments(coder, out))
-        return done
+        return self._code(False, np.array(codes, np.int32), NO_END, coder, out)
 
     def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
         """An escape leaves counts and context as they are."""
@@ -53,10 +49,13 @@ class NGramSteps:
 
     def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
         """Decode symbols; gives how many."""
+        return self._code(True, codes, end, coder, source)
+
+    def _code(self, decoding: bool, codes: np.ndarray, end: int, coder: np.ndarray, buffer: np.ndarray) -> int:
         done, stops = 0, (end, len(self._model.alphabet))
-        while done < codes.size and has_bytes(coder, source, MARGIN):
+        while done < codes.size and fits(decoding, coder, buffer, MARGIN):
             self._make_room()
-            done += decode_ngram(codes[done:], end, *self._arguments(coder, source))
+            done += code_ngram(decoding, codes[done:], end, *self._arguments(coder, buffer))
             if done and codes[done - 1] in stops:
                 break
         return done
@@ -81,43 +80,8 @@ class NGramSteps:
 
 
 @kernel()
-def encode_ngram(
-    codes: np.ndarray,
-    A: int,
-    context: np.ndarray,
-    learning: bool,
-    context_slots: np.ndarray,
-    contexts: np.ndarray,
-    event_slots: np.ndarray,
-    events: np.ndarray,
-    used: np.ndarray,
-    kinds: np.ndarray,
-    history: np.ndarray,
-    M: np.uint64,
-    coder: np.ndarray,
-    out: np.ndarray,
-) -> int:
-    """Encode symbols; gives how many there was room for, in `out` and in the tables."""
-    order, base = context.size + 1, A + 1
-    path, D, p, C = np.empty(order, np.int64), np.empty((order, 4)), np.empty(A), np.empty(A + 1)
-    discounts(kinds, D)
-    for t in range(codes.size):
-        room = not learning or has_room(order, contexts, events, used, history)
-        if not room or not has_room_for_bytes(coder, out, MARGIN):
-            return t
-        length = find(context, base, context_slots, contexts, path)
-        distribution(path, length, base, D, contexts, events, p)
-        encode_symbol(codes[t], p, C, M, coder, out)
-        if learning:
-            add_contexts(context, base, length, context_slots, contexts, used, path)
-            learn(codes[t], base, path, order, contexts, event_slots, events, used, kinds)
-            discounts(kinds, D)
-        push(codes[t], context, learning, used, history)
-    return codes.size
-
-
-@kernel()
-def decode_ngram(
+def code_ngram(
+    decoding: bool,
     codes: np.ndarray,
     end: int,
     A: int,
@@ -132,19 +96,19 @@ def decode_ngram(
     history: np.ndarray,
     M: np.uint64,
     coder: np.ndarray,
-    source: np.ndarray,
+    buffer: np.ndarray,
 ) -> int:
-    """Fill `codes` until `end`, an escape (the code A), or the end of `source` or of the tables; gives how many."""
+    """Code symbols until `end`, an escape (the code A), or the end of the buffer or of the tables; gives how many."""
     order, base = context.size + 1, A + 1
     path, D, p, C = np.empty(order, np.int64), np.empty((order, 4)), np.empty(A), np.empty(A + 1)
     discounts(kinds, D)
     for t in range(codes.size):
         room = not learning or has_room(order, contexts, events, used, history)
-        if not room or not has_bytes(coder, source, MARGIN):
+        if not room or not fits(decoding, coder, buffer, MARGIN):
             return t
         length = find(context, base, context_slots, contexts, path)
         distribution(path, length, base, D, contexts, events, p)
-        y = decode_symbol(p, C, M, coder, source)
+        y = code_symbol(decoding, codes[t], p, C, M, coder, buffer)
         codes[t] = y
         if y == A:
             return t + 1

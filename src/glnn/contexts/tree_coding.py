@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glnn.coding.loops import NO_END
 from glnn.coding.quantised import known_counts
-from glnn.coding.range_coder import CODE, SPAN, TOTAL, decode, encode, has_bytes, has_room, part
+from glnn.coding.range_coder import CODE, SPAN, TOTAL, code, decode, encode, fits, part
 from glnn.contexts.history import push
 from glnn.contexts.tree_kernels import descend, is_full, learn_bit, zero_probability
 from glnn.contexts.tree_kernels import has_room as pool_has_room
@@ -45,15 +46,7 @@ class ContextTreeSteps:
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
         """Encode symbols; gives how many `out` had room for."""
-        done = 0
-        while done < codes.size:
-            if self._learn:
-                self._reader.make_room()
-            now = encode_bits(codes[done:], *self._arguments(coder, out))
-            done += now
-            if now == 0 or not has_room(coder, out, self.margin):
-                break
-        return done
+        return self._code(False, np.array(codes, np.int32), NO_END, coder, out)
 
     def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
         """An escape leaves trees and context as they are."""
@@ -61,14 +54,17 @@ class ContextTreeSteps:
 
     def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
         """Decode symbols; gives how many."""
+        return self._code(True, codes, end, coder, source)
+
+    def _code(self, decoding: bool, codes: np.ndarray, end: int, coder: np.ndarray, buffer: np.ndarray) -> int:
         done = 0
         while done < codes.size:
             if self._learn:
                 self._reader.make_room()
-            now = decode_bits(codes[done:], end, *self._arguments(coder, source))
+            now = code_bits(decoding, codes[done:], end, *self._arguments(coder, buffer))
             done += now
             stopped = done > 0 and codes[done - 1] in (end, len(self._model.alphabet))
-            if now == 0 or stopped or not has_bytes(coder, source, self.margin):
+            if now == 0 or stopped or not fits(decoding, coder, buffer, self.margin):
                 break
         return done
 
@@ -86,7 +82,8 @@ class ContextTreeSteps:
 
     def _arguments(self, coder: np.ndarray, code: np.ndarray) -> tuple[Any, ...]:
         forest, decomposition = self._reader.forest, self._model.decomposition
-        tree = (decomposition.children, *decomposition.codes, self._model.rules, self._learn)
+        _, bits, lengths = decomposition.codes
+        tree = (decomposition.children, bits, lengths, self._model.rules, self._learn)
         pool = (forest.slots, forest.nodes, forest.used, forest.history)
         return (self._reader.context, *tree, *pool, self._M, self.margin, coder, code)
 
@@ -99,64 +96,14 @@ def _zero_counts(p: float) -> np.uint64:
 
 
 @kernel()
-def encode_bits(
-    codes: np.ndarray,
-    context: np.ndarray,
-    children: np.ndarray,
-    code_nodes: np.ndarray,
-    code_bits: np.ndarray,
-    code_lengths: np.ndarray,
-    rules: np.ndarray,
-    learn: bool,
-    slots: np.ndarray,
-    nodes: np.ndarray,
-    used: np.ndarray,
-    history: np.ndarray,
-    M: np.uint64,
-    margin: int,
-    coder: np.ndarray,
-    out: np.ndarray,
-) -> int:
-    """Encode symbols; gives how many there was room for, in `out` and in the pool of nodes."""
-    depth, base = context.size, code_lengths.size + 1
-    beta, prior, rate, limit, most = rules[BETA], rules[PRIOR], rules[RATE], rules[LIMIT], int(rules[MOST])
-    path = np.empty(depth + 1, np.int64)
-    estimates, weighted = np.empty(depth + 1), np.empty(depth + 1)
-    for t in range(codes.size):
-        full = is_full(rules[LONGEST], depth, rules[CAPACITY], used)
-        room = not learn or pool_has_room(rules[LONGEST], depth, nodes, used, history, full)
-        if not room or not has_room(coder, out, margin):
-            return t
-        create = learn and not full
-        y = codes[t]
-        if M < TOTAL:
-            encode(np.uint64(0), M, coder, out)
-        for k in range(code_lengths[y]):
-            root = code_nodes[y, k]
-            length, complete = descend(root, context, base, beta, create, slots, nodes, used, history, path)
-            p = zero_probability(path, length, complete, full, prior, nodes, estimates, weighted)
-            zeros = _zero_counts(p)
-            if code_bits[y, k]:
-                encode(zeros, TOTAL, coder, out)
-                if learn:
-                    learn_bit(1, path, length, rate, limit, most, nodes, estimates, weighted)
-            else:
-                encode(np.uint64(0), zeros, coder, out)
-                if learn:
-                    learn_bit(0, path, length, rate, limit, most, nodes, estimates, weighted)
-        push(y, context, learn, used, history)
-    return codes.size
-
-
-@kernel()
-def decode_bits(
+def code_bits(
+    decoding: bool,
     codes: np.ndarray,
     end: int,
     context: np.ndarray,
     children: np.ndarray,
-    code_nodes: np.ndarray,
-    code_bits: np.ndarray,
-    code_lengths: np.ndarray,
+    bits: np.ndarray,
+    lengths: np.ndarray,
     rules: np.ndarray,
     learn: bool,
     slots: np.ndarray,
@@ -166,41 +113,43 @@ def decode_bits(
     M: np.uint64,
     margin: int,
     coder: np.ndarray,
-    source: np.ndarray,
+    buffer: np.ndarray,
 ) -> int:
-    """Fill `codes` until `end`, an escape (the code A), or the end of `source` or of the pool; gives how many."""
-    depth, base = context.size, code_lengths.size + 1
+    """Code symbols until `end`, an escape (the code A), or the end of the buffer or of the pool; gives how many."""
+    depth, base = context.size, lengths.size + 1
     beta, prior, rate, limit, most = rules[BETA], rules[PRIOR], rules[RATE], rules[LIMIT], int(rules[MOST])
     path = np.empty(depth + 1, np.int64)
     estimates, weighted = np.empty(depth + 1), np.empty(depth + 1)
     for t in range(codes.size):
         full = is_full(rules[LONGEST], depth, rules[CAPACITY], used)
         room = not learn or pool_has_room(rules[LONGEST], depth, nodes, used, history, full)
-        if not room or not has_bytes(coder, source, margin):
+        if not room or not fits(decoding, coder, buffer, margin):
             return t
         create = learn and not full
         if M < TOTAL:
-            if part(coder[SPAN], M) <= coder[CODE]:
-                decode(M, TOTAL, coder, source)
-                codes[t] = code_lengths.size
+            if decoding and part(coder[SPAN], M) <= coder[CODE]:
+                decode(M, TOTAL, coder, buffer)
+                codes[t] = lengths.size
                 return t + 1
-            decode(np.uint64(0), M, coder, source)
-        child = 0
+            code(decoding, np.uint64(0), M, coder, buffer)
+        child, k = 0, 0
         while child >= 0:
             branching = child
             length, complete = descend(branching, context, base, beta, create, slots, nodes, used, history, path)
             p = zero_probability(path, length, complete, full, prior, nodes, estimates, weighted)
             zeros = _zero_counts(p)
-            if part(coder[SPAN], zeros) <= coder[CODE]:
-                decode(zeros, TOTAL, coder, source)
+            one = part(coder[SPAN], zeros) <= coder[CODE] if decoding else bits[codes[t], k] != 0
+            if one:
+                code(decoding, zeros, TOTAL, coder, buffer)
                 child = children[branching, 1]
                 if learn:
                     learn_bit(1, path, length, rate, limit, most, nodes, estimates, weighted)
             else:
-                decode(np.uint64(0), zeros, coder, source)
+                code(decoding, np.uint64(0), zeros, coder, buffer)
                 child = children[branching, 0]
                 if learn:
                     learn_bit(0, path, length, rate, limit, most, nodes, estimates, weighted)
+            k += 1
         y = -child - 1
         codes[t] = y
         push(y, context, learn, used, history)

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from glnn.estimators.architectures import GLNN, GNN, LSTM, RNN
+from glnn.estimators.architectures import GLNN, GNN, LSTM, RNN, estimator, estimators
 from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.catalogue import estimator, estimators
 from glnn.estimators.context_tree import ContextTree
 from glnn.estimators.hidden_markov import HMM
 from glnn.estimators.mixture import Mixture

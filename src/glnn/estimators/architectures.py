@@ -1,20 +1,21 @@
 """The networks as estimators: GLNN, GNN, RNN, LSTM, and any other that is registered.
 
-They differ in the recurrence, in the default metric, and in what a GLNN can be told of its time scales.
+They differ in the recurrence, in the default metric, and in what a GLNN can be told of its time scales. `estimator`
+finds the class of any registered model by its name: a class of this folder, or one made from a network.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from typing import Any
 
-import numpy as np
-
-from glnn import models
+from glnn import models, registry
+from glnn.estimators.base import SequenceModel
 from glnn.estimators.network import Network
 from glnn.estimators.parameters import again, choice, described, number, parameter
+from glnn.registry import Entry
 from glnn.sequences import InputError
 
 # What every network takes.
@@ -38,14 +39,7 @@ class GLNN(Network):
 
     _model = models.GLNN
     _own = ("alpha", "time_scales")
-
-    def _units(self, units: int | str) -> int | str:
-        if self.time_scales is None:
-            return units
-        given = np.shape(self.time_scales)
-        if len(given) != 1 or (units != "auto" and given[0] != units):
-            raise InputError(f"time_scales has shape {given} and units is {units!r}: give one number for each unit")
-        return int(given[0])
+    _for_each_unit = ("time_scales",)
 
 
 @described
@@ -86,7 +80,7 @@ class LSTM(Network):
     _cost = 2.5
 
 
-def estimator_of(model: Any, name: str, about: str, defaults: dict[str, Any]) -> type[Network]:
+def _estimator_from(model: Any, name: str, about: str, defaults: dict[str, Any]) -> type[Network]:
     """The estimator of a network that has no class of its own here.
 
     What the network's `__init__` takes after graph, alphabet size and activation becomes a parameter; `defaults` are
@@ -106,3 +100,36 @@ def estimator_of(model: Any, name: str, about: str, defaults: dict[str, Any]) ->
     }
     made: Any = type(name, (Network,), namespace)
     return described(dataclass(eq=False, repr=False, kw_only=True)(made))  # type: ignore[no-any-return]
+
+
+def estimator(name: str) -> type[SequenceModel]:
+    """The class of a name, such as "glnn"."""
+    known = registry.models()
+    if name.lower() not in known:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name.lower(), known, n=1, cutoff=0.4)
+        meant = f" (did you mean {close[0]}?)" if close else ""
+        raise InputError(f"there is no model {name!r}: there are {', '.join(known)}{meant}")
+    return estimator_of(known[name.lower()])
+
+
+def estimators() -> dict[str, type[SequenceModel]]:
+    """Every class by its title, such as "GLNN"."""
+    return {entry.title: estimator_of(entry) for entry in registry.models().values()}
+
+
+def estimator_of(entry: Entry) -> type[SequenceModel]:
+    """The class of an entry of the registry."""
+    kind = entry.load()
+    if not entry.network:
+        return kind  # type: ignore[no-any-return]
+    explicit = globals().get(entry.title)
+    if explicit is not None and getattr(explicit, "_model", None) is kind:
+        return explicit  # type: ignore[no-any-return]
+    return _made(kind, entry.title, entry.about, tuple(sorted(entry.defaults.items())))
+
+
+@cache
+def _made(kind: Any, title: str, about: str, defaults: tuple[tuple[str, Any], ...]) -> type[SequenceModel]:
+    return _estimator_from(kind, title, about, dict(defaults))

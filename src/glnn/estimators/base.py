@@ -15,8 +15,17 @@ import numpy as np
 
 from glnn import predictors
 from glnn.estimators.compressing import Compressing
-from glnn.estimators.conventions import Conventions, check_fitted
-from glnn.estimators.parameters import checked, choice, flag, integer, number, parameter, seed
+from glnn.estimators.parameters import (
+    Conventions,
+    check_fitted,
+    checked,
+    choice,
+    flag,
+    integer,
+    number,
+    parameter,
+    seed,
+)
 from glnn.predictors import Predictor, State
 from glnn.predictors.escape import WithEscape
 from glnn.predictors.protocol import learner_of

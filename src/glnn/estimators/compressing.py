@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from glnn.codec import files, message
-from glnn.estimators.conventions import check_fitted
+from glnn.estimators.parameters import check_fitted
 from glnn.predictors import Predictor
 from glnn.sequences import Alphabet
 

@@ -1,18 +1,28 @@
 """Learning that goes on with more data, and alphabets that grow on the way.
 
 New symbols follow the data's own in the alphabet, before the end and the escape: those known keep their codes, and an
-end moves up. Each model knows how to be the same over the larger alphabet (`_take_symbols`).
+end moves up. Each model knows how to be the same over the larger alphabet (`_take_symbols`). Networks train on from the
+parameters and the rates that they have; a new symbol's transitions and writing weights begin as the mean over the known
+symbols, so that the network does with it what it does on average.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glnn.models import Model, Params
 from glnn.sequences import Alphabet, Reader
 from glnn.sequences.special import ExtendedAlphabet, base_of
 from glnn.sequences.tokens import parts_of
+from glnn.training import fitting
+from glnn.training.budget import Budget
+from glnn.training.records import Progress
+from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
+from glnn.training.validation import Split, Validation
 
 if TYPE_CHECKING:
     from glnn.estimators.base import SequenceModel
@@ -53,3 +63,49 @@ def with_mean(values: np.ndarray, at: int, new: int, axis: int) -> np.ndarray:
     mean = np.repeat(values.mean(axis=axis, keepdims=True), new, axis=axis)
     before, after = np.split(values, [at], axis=axis)
     return np.concatenate([before, mean, after], axis=axis)
+
+
+def trained_on(
+    plan: fitting.Plan,
+    settings: Settings,
+    parts: Split,
+    networks: list[tuple[Model, Params]],
+    history: list[dict[str, Any]],
+) -> list[Progress]:
+    """Train each network on, within its share of the budget; the parameters that validate best are kept."""
+    writing, transition = (_last_rate(history, name) for name in ("writing_rate", "transition_rate"))
+    found = []
+    for model, params in networks:
+        rate = 1.0 / model.units
+        progress = Progress(params, writing or rate, transition or rate, best=params)
+        validation = None
+        if parts.validation is not None:
+            validation = Validation(model, parts.validation, parts.continues, settings.threads)
+        trainer = Trainer(model, parts.train, params, settings, validation, plan.seed, progress)
+        found.append(trainer.run(_share(plan.budget, len(networks))))
+    return found
+
+
+def with_symbols(model: Model, params: Params, at: int, new: int) -> Params:
+    """Parameters for `new` more symbols, whose codes begin at `at`."""
+    signals, A = model.signals, model.alphabet_size
+    if signals.symbols == "gate":
+        theta = with_mean(params.theta.reshape(A, -1), at, new, axis=0).ravel()
+    else:
+        # Flat by unit: its signals, then a number for each symbol.
+        sizes = np.diff(signals.ptr) + A
+        units = np.split(params.theta, np.cumsum(sizes)[:-1])
+        grown = [np.concatenate([unit[:-A], with_mean(unit[-A:], at, new, axis=0)]) for unit in units]
+        theta = np.concatenate(grown)
+    return params.replace(w=with_mean(params.w, at, new, axis=1), theta=theta)
+
+
+def _last_rate(history: list[dict[str, Any]], name: str) -> float | None:
+    """The last rate that a step was accepted at."""
+    rates = [row[name] for row in history if row.get(name)]
+    return float(rates[-1]) if rates and math.isfinite(rates[-1]) else None
+
+
+def _share(budget: Budget, number: int) -> Budget:
+    seconds = None if budget.seconds is None else budget.seconds / number
+    return Budget(seconds, budget.steps, budget.passes)

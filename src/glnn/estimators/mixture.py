@@ -32,6 +32,7 @@ from glnn.sequences import Alphabet, Encoded, InputError, Reader
 from glnn.sequences.special import base_of
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.compiling import beginning, compiling
+from glnn.training.observer import Observer
 from glnn.training.validation import split
 
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
@@ -90,20 +91,27 @@ class Mixture(SequenceModel):
         *,
         sample_weight: Any = None,
         callbacks: Iterable[Callable[[ReadProgress], Any]] = (),
+        observer: Observer | None = None,
     ) -> Self:
-        """Read one or several sequences; a callback gets a `ReadProgress` and stops the reading by returning True."""
+        """Read one or several sequences; a callback gets a `ReadProgress` and stops the reading by returning True.
+
+        An `observer` (`glnn.training.observer.Observer`) is told how far the reading is.
+        """
         values = checked(self)
         given = self._given(data, validation, mask, validation_mask, sample_weight)
         known, learning = given.data, values["learning"]
         if learning == "auto":
             learning = "online" if len(known) == 1 else "frozen"
         self.learning_, self.seed_ = learning, values["random_state"]
-        display, clock = Display(self.verbose), Clock()
+        display = Display(self.verbose, None if observer is None else observer.advance)
+        clock = Clock()
         display.say(f"Mixture: {known.codes.size:,} symbols, {learning}")
         with compiling(display), clock.paused():
             few = beginning(known)
             beside = Beside(0.4, 0.3, 0.3, order=2) if len(known) > 1 else Beside()
             Recipe(few.codes, few.starts, few.codes.size, False, beside=beside).read(few.alphabet, (), True)
+        if observer is not None:
+            observer.ready()
         whole = known.codes.size
         known, values["networks"], trials = within(known, values["networks"], values["budget"])
         if known.codes.size < whole:

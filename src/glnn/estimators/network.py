@@ -15,74 +15,39 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.network_continuing import trained_on, with_symbols
+from glnn.estimators.base import Trace
+from glnn.estimators.continuing import trained_on, with_symbols
+from glnn.estimators.network_fitted import FittedNetwork
 from glnn.estimators.parameters import (
     callable_or_none,
     checked,
     choice,
     degree_within,
     described,
-    flag_or_auto,
+    flag,
     integer,
     number,
-    number_or,
     parameter,
     seed,
 )
 from glnn.estimators.recipes import RECIPES, in_batches, metric_of, patience_of, recorded, resolve
 from glnn.metrics import WRITING_METHODS, TransitionMethod
-from glnn.models import Model, Params
+from glnn.models import Model
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
-from glnn.predictors import Predictor
-from glnn.predictors.calibration import EntropyWeights
-from glnn.predictors.combination import Combination, combine
-from glnn.predictors.members import Members
-from glnn.predictors.network import NetworkPredictor
 from glnn.progress import Display
-from glnn.sequences import Alphabet, Encoded, Reader, TrainingData
+from glnn.sequences import Alphabet, Encoded, InputError, Reader
 from glnn.sequences.special import base_of
-from glnn.storage import network_arrays
 from glnn.training import fitting
 from glnn.training.budget import Budget, parse_budget
-from glnn.training.observer import Observer, Training
-from glnn.training.race import Run
+from glnn.training.observer import Observer
 from glnn.training.trainer import Callback
-from glnn.training.validation import share_of_uniform, split
-
-# What a model file tells of the training beside the history.
-_RECORD = (
-    "degree_",
-    "steps_",
-    "passes_",
-    "seconds_",
-    "total_seconds_",
-    "stopped_",
-    "best_step_",
-    "validation_bits_",
-    "held_out_",
-    "seed_",
-    "restarts_",
-)
-# Files of an older version lack these.
-_LATER: dict[str, Any] = {
-    "training_": None,
-    "smoothing_": 0.0,
-    "member_smoothing_": None,
-    "members_": None,
-    "combined_bits_": None,
-}
-# What "auto" stands for in the parameters that act on the prediction alone.
-_AUTOMATIC: dict[str, dict[str, Any]] = {
-    "paper": {"calibration": False, "members": 1, "start": "trained"},
-    "best": {"calibration": True, "members": "auto", "start": "auto"},
-}
+from glnn.training.validation import split
 
 
 @described
 @dataclass(eq=False, repr=False)
-class Network(SequenceModel):
+class Network(FittedNetwork):
     """What the networks share.
 
     Fitted: `alphabet_`, `predictor_`, `params_` (w, theta, V0), `graph_`, `units_`, `degree_`, `n_parameters_`,
@@ -123,13 +88,13 @@ class Network(SequenceModel):
     )
     noise: float | str = parameter(
         "auto",
-        partial(number_or, "auto", low=0.0, high=100.0),
+        partial(number, word="auto", low=0.0, high=100.0),
         'standard deviation of the noise on the state while training, 0 for none; "auto": none in batch training, '
         "in stochastic training as much as the validation data ask for",
     )
     averaging: float | str = parameter(
         "auto",
-        partial(number_or, "auto", low=0.0, high=1e9),
+        partial(number, word="auto", low=0.0, high=1e9),
         "chunks that the running average of the parameters holds, in stochastic training; 0 for none",
     )
     output_metric: str = parameter(
@@ -161,19 +126,19 @@ class Network(SequenceModel):
     )
     validation_fraction: float | str = parameter(
         "auto",
-        partial(number_or, "auto", low=0.0, high=1.0),
+        partial(number, word="auto", low=0.0, high=1.0),
         "how much of the data is held out when `fit` is given no validation data; 0 for nothing, "
         '"auto" for a tenth, or more of data that tell little',
     )
     smoothing: float | str = parameter(
         "auto",
-        partial(number_or, "auto", low=0.0, high=1.0),
+        partial(number, word="auto", low=0.0, high=1.0),
         "share of the uniform distribution in every prediction, which bounds what one surprise can cost; "
         '"auto" takes the share that suits the validation data best, and at least 1/(T + 2) after T symbols',
     )
     calibration: bool | str = parameter(
         "auto",
-        flag_or_auto,
+        partial(flag, word="auto"),
         "correct predictions by how sure they are, as the validation data teach: p ∝ p^β with β by the entropy of p; "
         '"auto" does so in recipe "best"',
     )
@@ -217,6 +182,8 @@ class Network(SequenceModel):
     """Whether each symbol has a matrix of its own."""
     _own: ClassVar[tuple[str, ...]] = ()
     """Parameters that the network itself takes, beside the activation."""
+    _for_each_unit: ClassVar[tuple[str, ...]] = ()
+    """Those of them with a number for each unit, which then say how many units there are."""
 
     def fit(
         self,
@@ -252,18 +219,6 @@ class Network(SequenceModel):
         symbols = self.alphabet_.decode(known.codes)
         return Trace(symbols, activities, self._surprise(reading, False), known.starts)
 
-    def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        record = {name: getattr(self, name) for name in (*_RECORD, *_LATER)}
-        columns, notes = network_arrays.columns_of_history(), network_arrays.notes_of(self.history_)
-        arrays = network_arrays.arrays_of(self.params_, self.graph_, self.history_)
-        others = [(network.params, network.model.graph) for network in self.networks_[1:]]  # type: ignore[attr-defined]
-        arrays |= network_arrays.members_to_arrays(others, self.starts_)
-        if self.weights_ is not None:
-            arrays |= {"entropy_nodes": self.weights_.nodes, "entropy_weights": self.weights_.weights}
-        for k, network in enumerate(self.networks_):
-            arrays |= {f"running{k}.{name}": part for name, part in (network.running or {}).items()}
-        return arrays, {**record, "history_columns": columns, "history_notes": notes}
-
     def _go_on(self, data: Encoded) -> None:
         plan, history = self._plan(), list(getattr(self, "history_", ()))
         settings = in_batches(plan.settings, self._metric)
@@ -298,44 +253,6 @@ class Network(SequenceModel):
         self.alphabet_, self.params_ = alphabet, networks[0][1]
         self._use(networks, self.escape_probability_)
 
-    def _take(self, predictor: Predictor) -> None:
-        super()._take(predictor)
-        inner = self._without_escape()
-        networks: list[Any] = list(inner.members) if isinstance(inner, Members) else [inner]
-        self.networks_ = networks
-        self.params_ = self.networks_[0].params
-
-    def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
-        if "training_" not in fitted:
-            # A file from before there were recipes, when all networks were trained as in the paper.
-            self.recipe = "paper"
-        integer("n_jobs", self.n_jobs, 1, none=True)
-        alphabet_size = len(Reader(self.alphabet_).known)
-        self.params_, self.graph_ = network_arrays.network_from(arrays, alphabet_size)
-        model = self._build(self.graph_, alphabet_size)
-        network_arrays.check_sizes(self.params_, model)
-        for name in _RECORD:
-            setattr(self, name, fitted[name])
-        for name, before in _LATER.items():
-            setattr(self, name, fitted.get(name, before))
-        for share in (self.smoothing_, *(fitted.get("member_smoothing_") or ())):
-            number("smoothing_", share, 0.0, 1.0)
-        self.history_ = network_arrays.history_from(arrays, fitted["history_columns"], fitted["history_notes"])
-        networks = [(model, self.params_)]
-        for params, graph in network_arrays.members_from(arrays, alphabet_size):
-            networks.append((self._build(graph, alphabet_size), params))
-            network_arrays.check_sizes(params, networks[-1][0])
-        self.starts_ = network_arrays.starts_from(arrays, [one.state_size for one, _ in networks])
-        self.weights_ = None
-        if "entropy_nodes" in arrays:
-            self.weights_ = EntropyWeights(arrays["entropy_nodes"], arrays["entropy_weights"])
-        if (1 if self.weights_ is None else self.weights_.members) != len(networks):
-            raise ValueError(f"{len(networks)} members and weights for another number of them")
-        self._use(networks, escape)
-        for k, network in enumerate(self.networks_):
-            network.running = network_arrays.running_from(arrays, k, network.params)
-        return self
-
     def _plan(self) -> fitting.Plan:
         """Look at every parameter."""
         values = checked(self)
@@ -343,11 +260,18 @@ class Network(SequenceModel):
             degree_within("degree", self.degree, self.units)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         values["threads"] = values["n_jobs"] or 1
+        units = values["units"]
+        for name in self._for_each_unit:
+            given = np.shape(getattr(self, name))
+            if getattr(self, name) is not None:
+                if len(given) != 1 or (units != "auto" and given[0] != units):
+                    raise InputError(f"{name} has shape {given} and units is {units!r}: give one number for each unit")
+                units = int(given[0])
         method = resolve(values, self._metric)
         return fitting.Plan(
             name=type(self).__name__,
             build=self._build,
-            units=self._units(values["units"]),
+            units=units,
             degree=values["degree"],
             restarts=values["restarts"],
             budget=values["budget"],
@@ -363,87 +287,8 @@ class Network(SequenceModel):
             trainer=values["trainer"] or method.trainer,
         )
 
-    def _automatic(self, name: str) -> Any:
-        """A parameter of the prediction, with "auto" as the recipe has it."""
-        value = getattr(self, name)
-        if not (isinstance(value, str) and value == "auto"):
-            return value
-        return _AUTOMATIC[getattr(self, "recipe", "paper")][name]
-
-    def _units(self, units: int | str) -> int | str:
-        """How many units there shall be, where another parameter of the model may say so too."""
-        return units
-
     def _build(self, graph: Graph, alphabet_size: int) -> Model:
         """The network on a graph."""
         own = {name: getattr(self, name) for name in self._own}
         model: Model = self._model(graph, alphabet_size, activation=self.activation, **own)
         return model
-
-    def _become(self, given: TrainingData, training: Training) -> Self:
-        """Set everything that is known after fitting."""
-        self.alphabet_ = given.alphabet
-        self._keep(training)
-        runs = training.kept()
-        combination = self._combination(training, runs)
-        self.smoothing_, self.weights_, self.starts_ = combination.share, combination.weights, combination.starts
-        self.member_smoothing_ = list(combination.shares)
-        self.combined_bits_ = list(combination.bits) or None
-        self.members_ = [_told(run) for run in runs]
-        networks = [(run.model, run.progress.best) for run in runs if run.progress is not None]
-        self._use(networks, given.escape)
-        return self
-
-    def _combination(self, training: Training, runs: list[Run]) -> Combination:
-        """How the networks predict; for one network as the paper has it nothing but the share is to be chosen."""
-        calibrate, start = self._automatic("calibration"), self._automatic("start")
-        share = None if self.smoothing == "auto" else float(self.smoothing)
-        if len(runs) == 1 and not calibrate and start == "trained":
-            return Combination((None,), None, share_of_uniform(training) if share is None else share)
-        return combine(training, runs, calibrate, start, share)
-
-    def _keep(self, training: Training) -> None:
-        """Set the fitted attributes that tell of the training."""
-        best, progress = training.best, training.best.progress
-        assert progress is not None
-        self.params_ = progress.best
-        self.graph_ = best.model.graph  # type: ignore[attr-defined]
-        self.degree_ = self.graph_.edges // self.graph_.units
-        self.history_ = [asdict(info) for info in progress.history]
-        self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
-        self.total_seconds_ = training.used("seconds")
-        # What ended the whole race counts, also where it met another start than the best one.
-        reasons = {run.progress.reason for run in training.runs if run.progress is not None}
-        self.stopped_ = next((reason for reason in ("interrupted", "callback") if reason in reasons), progress.reason)
-        self.stopped_ = self.stopped_ or "budget"
-        self.best_step_ = progress.best_step
-        validated = training.split.validation is not None and np.isfinite(progress.best_score)
-        self.validation_bits_ = -progress.best_score / float(np.log(2.0)) if validated else None
-        self.held_out_ = training.split.held_out
-        self.training_ = None if best.settings is None else recorded(self.recipe, best.settings)
-        self.seed_ = best.seed
-        self.restarts_ = [_told(run) for run in training.runs if run.progress is not None]
-
-    def _use(self, networks: list[tuple[Model, Params]], escape: float | None) -> None:
-        """Set `predictor_` and what follows from the networks, the best first."""
-        known, threads = Reader(self.alphabet_).known, self.n_jobs or 1
-        started = [
-            (model, params if start is None else params.replace(V0=start))
-            for (model, params), start in zip(networks, self.starts_, strict=True)
-        ]
-        shares = [self.smoothing_] if self.weights_ is None else self.member_smoothing_ or [0.0] * len(networks)
-        self.networks_ = [
-            NetworkPredictor(*network, known, threads, share) for network, share in zip(started, shares, strict=True)
-        ]
-        if self.weights_ is None:
-            self._predict_with(self.networks_[0], escape)
-        else:
-            self._predict_with(Members(self.networks_, self.weights_, self.smoothing_), escape)
-        self.units_ = networks[0][0].units
-        sizes = [part.size for _, params in networks for part in (params.w, params.theta, params.V0)]
-        self.n_parameters_ = sum(sizes)
-
-
-def _told(run: Run) -> dict[str, Any]:
-    """A start in the record."""
-    return {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}

@@ -4,16 +4,22 @@
 
 in a dataclass is all that `__init__`, `get_params`, the checks of `fit`, the help and the model file need. What is
 wrong is told with what is allowed.
+
+What scikit-learn expects of a model is here too (`Conventions`), without importing it: its base class takes a second to
+import. Its tools (clone, searches, cross-validation, pipelines) ask for these methods and not for the class, and those
+that need something of scikit-learn are only called by it.
 """
 
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import field, fields
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -60,12 +66,16 @@ def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
     raise InputError(f"{name} is {one_line(value)}: it must be one of {', '.join(map(repr, allowed))}{hint}")
 
 
-def integer(name: str, value: Any, low: int, none: bool = False, word: str | None = None) -> Any:
-    """A whole number of at least `low`; `none` and `word` ("auto") say what else is allowed."""
+def integer(
+    name: str, value: Any, low: int, none: bool = False, word: str | None = None, high: int | None = None
+) -> Any:
+    """A whole number of at least `low` and at most `high`; `none` and `word` ("auto") say what else is allowed."""
     if (none and value is None) or (word is not None and isinstance(value, str) and value == word):
         return value
     if isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= low:
-        return int(value)
+        if high is None or int(value) <= high:
+            return int(value)
+        raise InputError(f"{name} is {value}: give at most {high:,}{_also(none, word)}")
     raise InputError(f"{name} is {one_line(value)}: it must be a whole number, {low} or more{_also(none, word)}")
 
 
@@ -77,40 +87,28 @@ def degree_within(name: str, value: Any, units: Any) -> Any:
     return found
 
 
-def number(name: str, value: Any, low: float, high: float = math.inf, open_low: bool = False) -> float:
-    """A finite number from `low` (or above it) and below `high`."""
+def number(
+    name: str, value: Any, low: float, high: float = math.inf, open_low: bool = False, word: str | None = None
+) -> Any:
+    """A finite number from `low` (or above it) and below `high`; `word` ("auto") says what else is allowed."""
+    if word is not None and isinstance(value, str) and value == word:
+        return word
     fine = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if fine and (value > low if open_low else value >= low) and value < high:
         return float(value)
     above = f"above {low:g}" if open_low else f"{low:g} or more"
     below = "" if high == math.inf else f" and below {high:g}"
-    raise InputError(f"{name} is {one_line(value)}: it must be a number, {above}{below}")
+    raise InputError(f"{name} is {one_line(value)}: it must be a number, {above}{below}{_also(False, word)}")
 
 
-def number_or(word: str, name: str, value: Any, low: float, high: float) -> float | str:
-    """A finite number from `low` and below `high`, or a word."""
-    if isinstance(value, str) and value == word:
+def flag(name: str, value: Any, word: str | None = None) -> Any:
+    """True or False; `word` ("auto") says what else is allowed."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if word is not None and isinstance(value, str) and value == word:
         return word
-    try:
-        return number(name, value, low, high)
-    except InputError as error:
-        raise InputError(f"{error}, or {word!r}") from None
-
-
-def flag(name: str, value: Any) -> bool:
-    """True or False."""
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    raise InputError(f"{name} is {one_line(value)}: it must be True or False")
-
-
-def flag_or_auto(name: str, value: Any) -> bool | str:
-    """True, False or "auto"."""
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, str) and value == "auto":
-        return value
-    raise InputError(f"{name} is {one_line(value)}: it must be True, False or 'auto'")
+    allowed = "True or False" if word is None else f"True, False or {word!r}"
+    raise InputError(f"{name} is {one_line(value)}: it must be {allowed}")
 
 
 def callable_or_none(name: str, value: Any) -> Any:
@@ -134,3 +132,67 @@ def seed(name: str, value: Any) -> int:
 def _also(none: bool, word: str | None) -> str:
     also = [repr(word)] * (word is not None) + ["None"] * none
     return f", or {' or '.join(also)}" if also else ""
+
+
+class NotFittedError(ValueError, AttributeError):
+    """What scikit-learn raises for a model that is not fitted, where scikit-learn is not in use."""
+
+
+def check_fitted(model: Any) -> None:
+    """Refuse a model without the `predictor_` that `fit` sets."""
+    if hasattr(model, "predictor_"):
+        return
+    # Whoever catches scikit-learn's error has imported it; nobody else should need it.
+    error = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFittedError)
+    name = type(model).__name__
+    raise error(f"this {name} is not fitted yet: call fit(data) first, or read a fitted one with glnn.load")
+
+
+class Conventions:
+    """Parameters are the arguments of `__init__`, which stores them under their names."""
+
+    @classmethod
+    def default_params(cls) -> dict[str, Any]:
+        """Every parameter with its default, sorted by name."""
+        arguments = inspect.signature(cls).parameters
+        return {name: arguments[name].default for name in sorted(arguments)}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; there are none inside others, so `deep` changes nothing."""
+        return {name: getattr(self, name) for name in self.default_params()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set some of the parameters; `fit` looks at their values."""
+        known = self.default_params()
+        for name in params:
+            if name not in known:
+                names = ", ".join(known)
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}: its parameters are {names}")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        """The call that makes it, with the parameters that differ from their defaults."""
+        defaults = self.default_params()
+        changed = ((name, value) for name, value in self.get_params().items() if repr(value) != repr(defaults[name]))
+        return f"{type(self).__name__}({', '.join(f'{name}={one_line(value)}' for name, value in changed)})"
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks: scikit-learn's picture of a model, or without scikit-learn the text of `repr`."""
+        try:
+            from sklearn.utils import estimator_html_repr
+        except ImportError:
+            return None
+        return str(estimator_html_repr(self))
+
+    def __sklearn_tags__(self) -> Any:
+        """Sequences of symbols, not rows of numbers, and no target beside them."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(one_d_array=True, two_d_array=False, string=True),
+            non_deterministic=True,
+        )

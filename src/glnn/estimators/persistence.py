@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from glnn import registry
+from glnn.estimators.architectures import estimator_of
 from glnn.estimators.base import SequenceModel
-from glnn.estimators.catalogue import estimator_of
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.token_json import token_from_json, token_to_json
 from glnn.storage.model_file import (

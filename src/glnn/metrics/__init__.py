@@ -4,10 +4,20 @@ from importlib import import_module
 
 from glnn import registry
 from glnn.metrics.coherence import Coherent, coherent
-from glnn.metrics.direction import Direction, Passes, Scales, TransitionStep, start_by_modulus
-from glnn.metrics.modulus import BACKPROPAGATED, OUTER_PRODUCT, Modulus
 from glnn.metrics.statistics import Accumulator, Layout, Statistic, Statistics, Sums
-from glnn.metrics.transition import TRANSITION_METHODS, Plain, TransitionMethod
+from glnn.metrics.transition import (
+    BACKPROPAGATED,
+    OUTER_PRODUCT,
+    TRANSITION_METHODS,
+    Direction,
+    Modulus,
+    Passes,
+    Plain,
+    Scales,
+    TransitionMethod,
+    TransitionStep,
+    start_by_modulus,
+)
 from glnn.metrics.writing import WRITING_METHODS, WritingDirection, hessian_damping
 
 for _name, _metric in registry.metrics().items():

@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from glnn.metrics.direction import Direction, Passes, Scales, TransitionStep
 from glnn.metrics.statistics import Layout, Statistics
-from glnn.metrics.transition import TransitionMethod
+from glnn.metrics.transition import Direction, Passes, Scales, TransitionMethod, TransitionStep
 
 # Length of the trial steps of the finite differences: above rounding, below where likelihoods bend.
 _LENGTH = 1e-7

@@ -8,15 +8,133 @@ quasi-diagonal form, or, for the methods that are not invariant, a rescaling of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from glnn.metrics import dense
-from glnn.metrics.direction import Direction, Scales, TransitionStep, start_by_modulus
-from glnn.metrics.full_solve import full_solve
-from glnn.metrics.modulus import BACKPROPAGATED, OUTER_PRODUCT, Modulus
-from glnn.metrics.quasi_diagonal import quasi_diagonal
+from glnn.metrics.inverses import full_solve, quasi_diagonal
 from glnn.metrics.statistics import Layout, Statistic, Statistics, Sums
+
+
+class Passes(Protocol):
+    """The data at the current parameters, for a direction that wants to look at more than the sums."""
+
+    @property
+    def step(self) -> int:
+        """How many steps were made before this one."""
+        ...
+
+    @property
+    def remembered(self) -> np.ndarray | None:
+        """What the direction left in `TransitionStep.remembered` at the last step, also after a run is resumed."""
+        ...
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weight of each predicted position."""
+        ...
+
+    def log_likelihoods(self, step: np.ndarray | None = None, start: np.ndarray | None = None) -> np.ndarray:
+        """log π_t(x_t) at every predicted position, with transitions and start values moved by so much."""
+        ...
+
+
+class Scales(NamedTuple):
+    """What directions depend on besides the sums: numbers of the data and the settings, and passes over the data."""
+
+    damping: float
+    frequencies: np.ndarray
+    """Fraction n_y / T of each symbol in the training data."""
+    length: int
+    """Number T of positions."""
+    passes: Passes | None = None
+    """None where there is no data to go back to."""
+
+
+class TransitionStep(NamedTuple):
+    """A direction for the transition parameters and the start values, with a record of how it was found."""
+
+    step: np.ndarray
+    start: np.ndarray
+    conditioning: float = 1.0
+    retries: int = 0
+    quasi_diagonal: int = 0
+    resting: int = 0
+    remembered: np.ndarray | None = None
+    """What the direction wants to get back at the next step."""
+
+    def finite(self) -> TransitionStep:
+        """The same, with 0 for what is not finite."""
+        step, start = (np.where(np.isfinite(part), part, 0.0) for part in (self.step, self.start))
+        return self._replace(step=step, start=start)
+
+
+class Direction(Protocol):
+    """One way to make a step of the sums."""
+
+    @property
+    def invariant(self) -> bool:
+        """Whether it claims not to depend on how activities are written down."""
+        ...
+
+    def __call__(self, statistics: Statistics, layout: Layout, scales: Scales) -> TransitionStep:
+        """The step δ of the transitions, flat as G is, and that of the start values."""
+        ...
+
+    def dense(self, statistics: Statistics, layout: Layout, scales: Scales) -> np.ndarray:
+        """The metric as a matrix over (θ, V⁰): solved with their gradients it gives the step, where all are regular."""
+        ...
+
+
+def start_by_modulus(statistics: Statistics, scales: Scales) -> np.ndarray:
+    """V⁰ in its own diagonal metric: B⁰ / (m⁰ + ε), 0 where that is 0."""
+    numerator, denominator = statistics.start_gradient, statistics.start_modulus + scales.damping
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
+
+
+class Modulus(Protocol):
+    """One way to weigh times."""
+
+    name: str
+    recursion: bool
+    """Whether the model's recursion runs beside B."""
+
+    def fill(self, B: np.ndarray, weight: np.ndarray | None, m: np.ndarray) -> None:
+        """Make `m` (S, units) from B, or change what the recursion has put there.
+
+        `weight` are the weights of the sequences that the rows belong to, or None when all are 1.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Backpropagated:
+    """m̃_i^t = s'(V_i)² Var_π(w_i) + Σ_j (∂V_j^{t+1}/∂V_i^t)² m̃_j^{t+1}: the model's recursion as it is."""
+
+    name = "backpropagated"
+    recursion = True
+
+    def fill(self, B: np.ndarray, weight: np.ndarray | None, m: np.ndarray) -> None:
+        """Nothing is left to do."""
+
+
+@dataclass(frozen=True)
+class OuterProduct:
+    """m = B²."""
+
+    name = "outer"
+    recursion = False
+
+    def fill(self, B: np.ndarray, weight: np.ndarray | None, m: np.ndarray) -> None:
+        """B has its sequence's weight c already; the metric wants c B², not c² B²."""
+        np.square(B, out=m)
+        if weight is not None:
+            m /= weight[:, None]
+
+
+BACKPROPAGATED = Backpropagated()
+OUTER_PRODUCT = OuterProduct()
 
 
 @dataclass(frozen=True)

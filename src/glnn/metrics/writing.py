@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from glnn.metrics.dense import quasi_diagonal_blocks
-from glnn.metrics.quasi_diagonal import quasi_diagonal
+from glnn.metrics.inverses import quasi_diagonal
 
 
 class WritingDirection(Protocol):

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from glnn import registry
-from glnn.models.base import Activation, Gated, Params, centred_reading_rates, initial_writing_weights
+from glnn.models.base import Params, centred_reading_rates, initial_writing_weights
+from glnn.models.linear import Activation, Gated
 from glnn.network import Graph
 
 

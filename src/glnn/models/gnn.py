@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from glnn import registry
-from glnn.models.base import Gated, Params, centred_reading_rates, initial_writing_weights
+from glnn.models.base import Params, centred_reading_rates, initial_writing_weights
+from glnn.models.linear import Gated
 
 
 @registry.network("gnn", "the gated network: every symbol has transitions of its own")

@@ -14,7 +14,6 @@ from glnn import registry
 from glnn.models import lstm_kernels
 from glnn.models.base import (
     NO_NOISE,
-    Activation,
     Evidence,
     Flow,
     Model,
@@ -23,6 +22,7 @@ from glnn.models.base import (
     initial_writing_weights,
     random_writing_weights,
 )
+from glnn.models.linear import Activation
 from glnn.models.side_by_side import LSTMSideBySide
 from glnn.models.stepping_lstm import LSTMStepper
 from glnn.network import Graph

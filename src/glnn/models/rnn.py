@@ -9,15 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from glnn import registry
-from glnn.models.base import (
-    Activation,
-    LinearRecurrence,
-    Params,
-    Signals,
-    centred_reading_rates,
-    initial_writing_weights,
-    random_writing_weights,
-)
+from glnn.models.base import Params, Signals, centred_reading_rates, initial_writing_weights, random_writing_weights
+from glnn.models.linear import Activation, LinearRecurrence
 from glnn.models.side_by_side import RNNSideBySide
 from glnn.network import Graph
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glnn.coding.loops import LoopSteps, added_to_each
-from glnn.models.coding_kernels import decode_linear, encode_linear
+from glnn.models.coding_kernels import code_linear
 from glnn.models.stepping_kernels import advance_linear, probabilities_linear, run_linear
 
 if TYPE_CHECKING:
-    from glnn.models.base import LinearRecurrence, Params
+    from glnn.models.base import Params
+    from glnn.models.linear import LinearRecurrence
 
 
 class LinearStepper:
@@ -59,4 +60,4 @@ class LinearStepper:
     def coding_steps(self, escape: float | None, share: float = 0.0) -> LoopSteps:
         """The same steps around the coder."""
         given = (*self.given, added_to_each(share, self._w.shape[1]))
-        return LoopSteps(self.begin(), given, (encode_linear, decode_linear), escape)
+        return LoopSteps("encode_linear", self.begin(), given, code_linear, escape)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glnn.coding.loops import LoopSteps, added_to_each
-from glnn.models.coding_kernels import decode_lstm, encode_lstm
+from glnn.models.coding_kernels import code_lstm
 from glnn.models.stepping_lstm_kernels import advance_lstm, probabilities_lstm, run_lstm
 
 if TYPE_CHECKING:
@@ -59,4 +59,4 @@ class LSTMStepper:
     def coding_steps(self, escape: float | None, share: float = 0.0) -> LoopSteps:
         """The same steps around the coder."""
         given = (*self.given, added_to_each(share, self._w.shape[1]))
-        return LoopSteps(self.begin(), given, (encode_lstm, decode_lstm), escape)
+        return LoopSteps("encode_lstm", self.begin(), given, code_lstm, escape)

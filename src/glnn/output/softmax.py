@@ -76,38 +76,45 @@ def distributions(a: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def writing_statistics(
-    a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray
+    a: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    w: np.ndarray,
+    error: np.ndarray | None = None,
+    variance: np.ndarray | None = None,
 ) -> tuple[WritingStatistics, float]:
-    """The derivative with respect to w and the needed terms of its Hessian, and the log-likelihood."""
+    """The derivative with respect to w and the needed terms of its Hessian, and the log-likelihood.
+
+    `error` and `variance`, where they are given, are filled as by `source_terms`, from the same look at the output.
+    """
     N, A = a.shape[1], w.shape[1]
+    columns = np.ascontiguousarray(w[1:].T, a.dtype)
+    squared = columns * columns if variance is not None else columns
+    total = 0.0
     if N * A <= SMALL:
-        return _small_writing_statistics(a, y, weight, w)
+        # Here the sums stay in the first cache, and matrix products would be too narrow to be fast.
+        sums = np.zeros((3, A, len(w)))
+        for rows, E in _logits(a, w):
+            total += _normalise(E, w[0], y[rows], weight[rows])
+            if error is not None:
+                _sources(E, columns, squared, y[rows], weight[rows], error[rows], variance, rows)
+            add_moments(a[rows], y[rows], weight[rows], E, *sums)
+        gradient, diagonal, cross = (np.ascontiguousarray(np.roll(part, 1, axis=1).T) for part in sums)
+        cross[0] = diagonal[0]
+        return WritingStatistics(gradient, diagonal, cross), total
     gradient, diagonal, cross = no_statistics(N, A)
     squares = thread_workspace().array("squares", _block_rows(A), N, dtype=a.dtype)
     spread = thread_workspace().array("spreads", _block_rows(A), A, dtype=a.dtype)
-    total = 0.0
     for rows, E in _logits(a, w):
         block, square, P = a[rows], squares[: len(E)], spread[: len(E)]
         np.multiply(block, block, out=square)
         total += _normalise(E, w[0], y[rows], weight[rows])
+        if error is not None:
+            _sources(E, columns, squared, y[rows], weight[rows], error[rows], variance, rows)
         _errors_and_spreads(E, y[rows], weight[rows], P, gradient[0], diagonal[0])
         gradient[1:] += block.T @ E
         cross[1:] += block.T @ P
         diagonal[1:] += square.T @ P
-    cross[0] = diagonal[0]
-    return WritingStatistics(gradient, diagonal, cross), total
-
-
-def _small_writing_statistics(
-    a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray
-) -> tuple[WritingStatistics, float]:
-    """The same, where the sums stay in the first cache and matrix products would be too narrow to be fast."""
-    sums = np.zeros((3, w.shape[1], len(w)))
-    total = 0.0
-    for rows, E in _logits(a, w):
-        total += _normalise(E, w[0], y[rows], weight[rows])
-        add_moments(a[rows], y[rows], weight[rows], E, *sums)
-    gradient, diagonal, cross = (np.ascontiguousarray(np.roll(part, 1, axis=1).T) for part in sums)
     cross[0] = diagonal[0]
     return WritingStatistics(gradient, diagonal, cross), total
 
@@ -120,17 +127,11 @@ def source_terms(
     Returns the log-likelihood.
     """
     columns = np.ascontiguousarray(w[1:].T, a.dtype)
-    squares = columns * columns
+    squared = columns * columns if variance is not None else columns
     total = 0.0
     for rows, E in _logits(a, w):
         total += _normalise(E, w[0], y[rows], weight[rows])
-        block = error[rows]
-        np.dot(E, columns, out=block)
-        if variance is not None:
-            np.dot(E, squares, out=variance[rows])
-            _error_and_variance(block, variance[rows], columns, y[rows], weight[rows])
-        else:
-            _error(block, columns, y[rows], weight[rows])
+        _sources(E, columns, squared, y[rows], weight[rows], error[rows], variance, rows)
     return total
 
 
@@ -151,6 +152,25 @@ def gradient_terms(
         np.dot(E, rows_of_w, out=error[rows])
     nothing = np.empty((0, 0))
     return WritingStatistics(gradient, nothing, nothing), total
+
+
+def _sources(
+    pi: np.ndarray,
+    columns: np.ndarray,
+    squared: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    error: np.ndarray,
+    variance: np.ndarray | None,
+    rows: slice,
+) -> None:
+    """The terms of `source_terms` from π of a block of rows."""
+    np.dot(pi, columns, out=error)
+    if variance is None:
+        _error(error, columns, y, weight)
+    else:
+        np.dot(pi, squared, out=variance[rows])
+        _error_and_variance(error, variance[rows], columns, y, weight)
 
 
 def _block_rows(A: int) -> int:

@@ -1,4 +1,4 @@
-"""Encode and decode with several networks as one: compiled loops around the step kernels of `models` and the mixing.
+"""Encode and decode with several networks as one: a compiled loop around the step kernels of `models` and the mixing.
 
 All arrays have the members as their first axis, so networks of one kind and size go together; others take their states.
 """
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from glnn.coding.loops import LoopSteps, added_to_each
-from glnn.coding.quantised import decode_symbol, encode_symbol
-from glnn.coding.range_coder import MARGIN, has_bytes, has_room
+from glnn.coding.quantised import code_symbol
+from glnn.coding.range_coder import MARGIN, fits
 from glnn.models.stepping import Stepper
 from glnn.models.stepping_kernels import activities, move, write
 from glnn.models.stepping_lstm_kernels import advance_lstm
@@ -27,8 +27,9 @@ def loops_together(
 
     `shares` are those of the uniform distribution in each network, `share` that in what comes of them.
     """
-    loops = _LOOPS.get(steppers[0].kind)
-    if loops is None or any(stepper.kind != steppers[0].kind for stepper in steppers):
+    kind = steppers[0].kind
+    loop = _LOOPS.get(kind)
+    if loop is None or any(stepper.kind != kind for stepper in steppers):
         return None
     given = []
     for parts in zip(*(stepper.given for stepper in steppers), strict=True):
@@ -36,9 +37,9 @@ def loops_together(
         if together is None:
             return None
         given.append(together)
-    added = added_to_each(share, given[-1].shape[2])
     start = np.stack([stepper.begin() for stepper in steppers])
-    return LoopSteps(start, (*given, shares, weights.nodes, weights.weights, added), loops, escape)
+    given += [shares, weights.nodes, weights.weights, added_to_each(share, given[-1].shape[2])]
+    return LoopSteps(f"encode_{kind}_members", start, tuple(given), loop, escape)
 
 
 def _together(parts: tuple[Any, ...]) -> Any:
@@ -77,43 +78,8 @@ def _mixed(
 
 
 @kernel()
-def encode_linear_members(
-    codes: np.ndarray,
-    V: np.ndarray,
-    group: np.ndarray,
-    leak: float,
-    activation: int,
-    in_ptr: np.ndarray,
-    sources: np.ndarray,
-    tau: np.ndarray,
-    bias: np.ndarray,
-    w: np.ndarray,
-    shares: np.ndarray,
-    nodes: np.ndarray,
-    weights: np.ndarray,
-    added: float,
-    M: np.uint64,
-    coder: np.ndarray,
-    out: np.ndarray,
-) -> int:
-    """Encode symbols from the states V[k] on; gives how many `out` had room for."""
-    K, N = V.shape
-    A = w.shape[2]
-    a, logs, v, p, C = np.empty((K, N)), np.empty((K, A)), np.empty(K), np.empty(A), np.empty(A + 1)
-    for t in range(codes.size):
-        if not has_room(coder, out, MARGIN):
-            return t
-        for k in range(K):
-            activities(V[k], activation, a[k])
-        _mixed(a, w, shares, nodes, weights, added, logs, v, p)
-        encode_symbol(codes[t], p, C, M, coder, out)
-        for k in range(K):
-            move(V[k], a[k], codes[t], group[k], leak, in_ptr[k], sources[k], tau[k], bias[k])
-    return codes.size
-
-
-@kernel()
-def decode_linear_members(
+def code_linear_members(
+    decoding: bool,
     codes: np.ndarray,
     end: int,
     V: np.ndarray,
@@ -131,19 +97,19 @@ def decode_linear_members(
     added: float,
     M: np.uint64,
     coder: np.ndarray,
-    source: np.ndarray,
+    buffer: np.ndarray,
 ) -> int:
-    """Fill `codes` until `end`, an escape (the code A) or the end of `source`; gives how many."""
+    """Code symbols from the states V[k] on, until `end`, an escape or the end of the buffer; gives how many."""
     K, N = V.shape
     A = w.shape[2]
     a, logs, v, p, C = np.empty((K, N)), np.empty((K, A)), np.empty(K), np.empty(A), np.empty(A + 1)
     for t in range(codes.size):
-        if not has_bytes(coder, source, MARGIN):
+        if not fits(decoding, coder, buffer, MARGIN):
             return t
         for k in range(K):
             activities(V[k], activation, a[k])
         _mixed(a, w, shares, nodes, weights, added, logs, v, p)
-        y = decode_symbol(p, C, M, coder, source)
+        y = code_symbol(decoding, codes[t], p, C, M, coder, buffer)
         codes[t] = y
         if y in (end, A):
             return t + 1
@@ -153,40 +119,8 @@ def decode_linear_members(
 
 
 @kernel()
-def encode_lstm_members(
-    codes: np.ndarray,
-    state: np.ndarray,
-    in_ptr: np.ndarray,
-    sources: np.ndarray,
-    edges: np.ndarray,
-    bias: np.ndarray,
-    peepholes: np.ndarray,
-    scale: float,
-    shift: float,
-    w: np.ndarray,
-    shares: np.ndarray,
-    nodes: np.ndarray,
-    weights: np.ndarray,
-    added: float,
-    M: np.uint64,
-    coder: np.ndarray,
-    out: np.ndarray,
-) -> int:
-    """`encode_linear_members` for LSTMs, whose states are (c, h)."""
-    K, A, N = state.shape[0], w.shape[2], state.shape[1] // 2
-    logs, v, p, C = np.empty((K, A)), np.empty(K), np.empty(A), np.empty(A + 1)
-    for t in range(codes.size):
-        if not has_room(coder, out, MARGIN):
-            return t
-        _mixed(state[:, N:], w, shares, nodes, weights, added, logs, v, p)
-        encode_symbol(codes[t], p, C, M, coder, out)
-        for k in range(K):
-            advance_lstm(state[k], codes[t], in_ptr[k], sources[k], edges[k], bias[k], peepholes[k], scale, shift)
-    return codes.size
-
-
-@kernel()
-def decode_lstm_members(
+def code_lstm_members(
+    decoding: bool,
     codes: np.ndarray,
     end: int,
     state: np.ndarray,
@@ -204,16 +138,16 @@ def decode_lstm_members(
     added: float,
     M: np.uint64,
     coder: np.ndarray,
-    source: np.ndarray,
+    buffer: np.ndarray,
 ) -> int:
-    """`decode_linear_members` for LSTMs."""
+    """`code_linear_members` for LSTMs, whose states are (c, h)."""
     K, A, N = state.shape[0], w.shape[2], state.shape[1] // 2
     logs, v, p, C = np.empty((K, A)), np.empty(K), np.empty(A), np.empty(A + 1)
     for t in range(codes.size):
-        if not has_bytes(coder, source, MARGIN):
+        if not fits(decoding, coder, buffer, MARGIN):
             return t
         _mixed(state[:, N:], w, shares, nodes, weights, added, logs, v, p)
-        y = decode_symbol(p, C, M, coder, source)
+        y = code_symbol(decoding, codes[t], p, C, M, coder, buffer)
         codes[t] = y
         if y in (end, A):
             return t + 1
@@ -222,7 +156,4 @@ def decode_lstm_members(
     return codes.size
 
 
-_LOOPS: dict[str, tuple[Any, Any]] = {
-    "linear": (encode_linear_members, decode_linear_members),
-    "lstm": (encode_lstm_members, decode_lstm_members),
-}
+_LOOPS: dict[str, Any] = {"linear": code_linear_members, "lstm": code_lstm_members}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,7 +79,11 @@ class NetworkPredictor:
             raise ValueError(f"the alphabet has {len(alphabet)} symbols, the network {model.alphabet_size}")
         self.model, self.params, self.alphabet, self.threads = model, params, alphabet, threads
         self.share, self.running = share, running
-        self.stepper = model.stepper(params)
+
+    @cached_property
+    def stepper(self) -> Stepper:
+        """The network one step at a time."""
+        return self.model.stepper(self.params)
 
     def begin(self) -> NetworkState:
         """The state at the start of a sequence."""

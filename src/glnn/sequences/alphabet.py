@@ -1,13 +1,15 @@
 """The alphabet: which symbols there are, in which order, and so which code 0 … A-1 each one has.
 
 Symbols are sorted when they can be sorted, else in order of first occurrence; an alphabet given explicitly
-keeps its own order. `kind` remembers what the symbols were cut from, so that `join` can put them back.
+keeps its own order. `kind` remembers what the symbols were cut from, so that `join` can put them back. Special symbols,
+which stand for no token (the end of a sequence, an escape), follow the data's own, so that these keep their codes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from itertools import repeat
 from typing import Any
@@ -156,3 +158,53 @@ def _codes_of_integers(values: np.ndarray, symbols: np.ndarray) -> np.ndarray:
     for block in blocks(values.size):
         codes[block] = table[values[block].astype(np.int64) - low]
     return codes
+
+
+class Special(Enum):
+    """The symbols that are no tokens."""
+
+    END = "end"
+    ESCAPE = "escape"
+
+    def __repr__(self) -> str:
+        return f"<{self.value}>"
+
+
+END, ESCAPE = Special.END, Special.ESCAPE
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class ExtendedAlphabet(Alphabet):
+    """An alphabet followed by special symbols."""
+
+    base: Alphabet = field(compare=False)
+
+    def __init__(self, base: Alphabet, *special: Special) -> None:
+        object.__setattr__(self, "symbols", (*base.symbols, *special))
+        object.__setattr__(self, "kind", base.kind)
+        object.__setattr__(self, "base", base)
+
+    @property
+    def special(self) -> tuple[Special, ...]:
+        """The special symbols, in the order of their codes."""
+        return self.symbols[len(self.base) :]  # type: ignore[return-value]
+
+    def lookup(self, tokens: Tokens) -> np.ndarray:
+        """The codes of a flat run of symbols; no token has the code of a special symbol."""
+        return self.base.lookup(tokens)
+
+    def join(self, tokens: Any) -> Any:
+        """Tokens back to what they were cut from; an end is left out."""
+        return self.base.join(token for token in tokens if token is not END)
+
+
+def base_of(alphabet: Alphabet) -> Alphabet:
+    """The data's own symbols."""
+    return alphabet.base if isinstance(alphabet, ExtendedAlphabet) else alphabet
+
+
+def code_of(alphabet: Alphabet, special: Special) -> int | None:
+    """The code of a special symbol, None where there is none."""
+    if isinstance(alphabet, ExtendedAlphabet) and special in alphabet.special:
+        return len(alphabet.base) + alphabet.special.index(special)
+    return None

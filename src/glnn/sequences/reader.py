@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from glnn.sequences.alphabet import Alphabet
-from glnn.sequences.encoded import Encoded, codes_of, offsets
+from glnn.sequences.encoded import Encoded, codes_of, mask_array, mask_with_ends, offsets
 from glnn.sequences.errors import InputError, UnknownSymbolWarning
-from glnn.sequences.masks import mask_array, mask_with_ends
 from glnn.sequences.nearest import nearest_of, nearest_symbols
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, Special, base_of, code_of, escaped_bits
 from glnn.sequences.tokens import Tokens, parts_of

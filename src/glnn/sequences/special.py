@@ -1,76 +1,24 @@
-"""Symbols that stand for no token: the end of a sequence, and the escape in place of a symbol first met later.
+"""What an escape costs beside itself: which token, first met after training, it stands for.
 
-They follow the data's own symbols in the alphabet, so that these keep their codes. What an escaped token costs beyond
-the escape is said here once, for scores and for compression: log2 of how many bytes (256) or characters (0x110000)
-are not in the alphabet; any other token is spelled, 8 bits for each byte of its spelling and 8 for the end of it.
+Said here once, for scores and for compression: log2 of how many bytes (256) or characters (0x110000) are not in the
+alphabet; any other token is spelled, 8 bits for each byte of its spelling and 8 for the end of it.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
-import numpy as np
-
-from glnn.sequences.alphabet import Alphabet
+from glnn.sequences.alphabet import END, ESCAPE, Alphabet, ExtendedAlphabet, Special, base_of, code_of
 from glnn.sequences.errors import InputError, one_line
 from glnn.sequences.token_json import token_from_json, token_to_json
-from glnn.sequences.tokens import Tokens
+
+__all__ = [
+    "END", "ESCAPE", "ExtendedAlphabet", "Special", "base_of", "code_of", "escaped_bits", "spell", "unspell",
+]  # fmt: skip
 
 _VALUES = {"bytes": 256, "characters": 0x110000}
-
-
-class Special(Enum):
-    """The symbols that are no tokens."""
-
-    END = "end"
-    ESCAPE = "escape"
-
-    def __repr__(self) -> str:
-        return f"<{self.value}>"
-
-
-END, ESCAPE = Special.END, Special.ESCAPE
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class ExtendedAlphabet(Alphabet):
-    """An alphabet followed by special symbols."""
-
-    base: Alphabet = field(compare=False)
-
-    def __init__(self, base: Alphabet, *special: Special) -> None:
-        object.__setattr__(self, "symbols", (*base.symbols, *special))
-        object.__setattr__(self, "kind", base.kind)
-        object.__setattr__(self, "base", base)
-
-    @property
-    def special(self) -> tuple[Special, ...]:
-        """The special symbols, in the order of their codes."""
-        return self.symbols[len(self.base) :]  # type: ignore[return-value]
-
-    def lookup(self, tokens: Tokens) -> np.ndarray:
-        """The codes of a flat run of symbols; no token has the code of a special symbol."""
-        return self.base.lookup(tokens)
-
-    def join(self, tokens: Any) -> Any:
-        """Tokens back to what they were cut from; an end is left out."""
-        return self.base.join(token for token in tokens if token is not END)
-
-
-def base_of(alphabet: Alphabet) -> Alphabet:
-    """The data's own symbols."""
-    return alphabet.base if isinstance(alphabet, ExtendedAlphabet) else alphabet
-
-
-def code_of(alphabet: Alphabet, special: Special) -> int | None:
-    """The code of a special symbol, None where there is none."""
-    if isinstance(alphabet, ExtendedAlphabet) and special in alphabet.special:
-        return len(alphabet.base) + alphabet.special.index(special)
-    return None
 
 
 def escaped_bits(token: Any, alphabet: Alphabet) -> float:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -20,12 +21,14 @@ from glnn.numeric.scratch import Workspace
 from glnn.output import softmax
 from glnn.training.corpus import Corpus, Stretch
 from glnn.training.noise import Noise
-from glnn.training.parallel import Started, Workers, one_behind
+from glnn.training.parallel import Started, Workers
 from glnn.training.results import Derivatives, Forward, NotFinite, Rewritten, Sweep, born_backwards, born_forwards
 
 Precision = Literal["float64", "float32"]
 DEFAULT_MEMORY = 1 << 29
 _ROWS_PER_JOB = 4096
+
+Result = TypeVar("Result")
 
 _Written = tuple[softmax.WritingStatistics, float]
 
@@ -55,6 +58,7 @@ class Engine:
         """The noise on the state and the number of its draw: the same for a step and its trials."""
         self._keep = self._fits(corpus)
         self._space = Workspace()
+        self._array = partial(self._space.array, dtype=self._dtype)
 
     def on(self, corpus: Corpus) -> Engine:
         """An engine for other data of the same alphabet: it shares everything, so the two take turns.
@@ -71,56 +75,67 @@ class Engine:
         `state` is the one before the data, for a corpus that continues another; derivatives stop there. Where numbers
         stop being finite on the way, the failure is reported and the statistics that it spoils are 0.
         """
-        kept: list[np.ndarray | None] = [
-            self._array(f"sweep{k}", len(stretch.x), self.model.trace_width) if self._keep else None
-            for k, stretch in enumerate(self.corpus.stretches)
-        ]
-        current = self._forward(params, np.empty((len(kept), self.model.state_size)), kept, state)
+        stretches, model = self.corpus.stretches, self.model
+        recursion = method.modulus is not None and method.modulus.recursion
+        kept: list[np.ndarray | None] = [None] * len(stretches)
+        evidence = None
+        if self._keep:
+            kept = [self._array(f"sweep{k}", len(one.x), model.trace_width) for k, one in enumerate(stretches)]
+            evidence = [self._room(one, recursion, f"sweep{k}") for k, one in enumerate(stretches)]
+        room = Forward(params, None, np.empty((len(kept), model.state_size)), kept, np.empty(0), -np.inf)
+        current = self.forward(params, room, state, evidence)
         if current.failure is not None:
-            nothing = softmax.no_statistics(self.model.units, params.w.shape[1])
+            nothing = softmax.no_statistics(model.units, params.w.shape[1])
             return Sweep(-np.inf, nothing, self._no_sums(method), current.state, current.failure)
-        found, writing = self.derivatives(current, method), self.writing_statistics(current)
+        found = self.derivatives(current, method, evidence)
         sums = found.statistics if found.failure is None else self._no_sums(method)
-        return Sweep(current.log_likelihood, writing, sums, current.state, found.failure)
+        return Sweep(current.log_likelihood, self.writing_statistics(current), sums, current.state, found.failure)
 
-    def forward(self, params: Params, reuse: Forward | None = None, state: np.ndarray | None = None) -> Forward:
+    def forward(
+        self,
+        params: Params,
+        reuse: Forward | None = None,
+        state: np.ndarray | None = None,
+        evidence: list[Evidence] | None = None,
+    ) -> Forward:
         """Run the network over the data and score it; the arrays of `reuse`, a pass no longer wanted, are taken.
 
-        It begins from the start state, or from a given one where the corpus continues another.
+        It begins from the start state, or from a given one where the corpus continues another. `evidence` is filled
+        with what the way back wants of the output, for `derivatives`.
         """
-        if reuse is not None:
-            return self._forward(params, reuse.checkpoints, reuse.traces, state)
-        stretches = len(self.corpus.stretches)
-        return self._forward(params, np.empty((stretches, self.model.state_size)), [None] * stretches, state)
-
-    def _forward(
-        self, params: Params, checkpoints: np.ndarray, traces: list[np.ndarray | None], before: np.ndarray | None
-    ) -> Forward:
         model, stretches = self.model, self.corpus.stretches
-        if before is not None and stretches[0].first[0]:
+        if state is not None and stretches[0].first[0]:
             raise ValueError(
                 "the data begin with a sequence of their own: prepare them with continues=True for a state"
             )
-        weights = model.weights(params.theta)
-        state = model.begin(params.V0 if before is None else before)
+        if reuse is None:
+            checkpoints: np.ndarray = np.empty((len(stretches), model.state_size))
+            traces: list[np.ndarray | None] = [None] * len(stretches)
+        else:
+            checkpoints, traces = reuse.checkpoints, reuse.traces
+        weights, state = model.weights(params.theta), model.begin(params.V0 if state is None else state)
         total, writing = 0.0, softmax.no_statistics(model.units, params.w.shape[1])
-
-        def walked() -> Iterator[tuple[Stretch, np.ndarray, np.ndarray, Started[_Written]]]:
-            for k, stretch in enumerate(stretches):
+        before: tuple[Stretch, np.ndarray, np.ndarray, Started[_Written]] | None = None
+        for k, stretch in enumerate((*stretches, None)):
+            waiting, before = before, None
+            if stretch is not None:
                 checkpoints[k] = state
                 trace = traces[k]
                 if trace is None:
                     trace = self._trace_for(stretch, k)
                     traces[k] = trace if self._keep else None
-                model.forward(weights, params.V0, stretch.x, stretch.first, state, trace, *self._drawn(stretch))
+                self._run(weights, params.V0, stretch, state, trace)
                 # Most trials are accepted, and the next thing wanted is then the statistics of w at the same outputs.
-                yield stretch, trace, state.copy(), self.workers.start(self._writing_jobs(stretch, trace, params.w))
-
-        for stretch, trace, behind, started in one_behind(walked()):
-            for part, value in started.results():
+                room = None if evidence is None else evidence[k]
+                jobs = self._jobs(softmax.writing_statistics, stretch, trace, params.w, room)
+                before = stretch, trace, state.copy(), self.workers.start(jobs)
+            if waiting is None:
+                continue
+            # Others have scored the last stretch while this thread walked over the next one.
+            for part, value in waiting[3].results():
                 writing, total = writing + part, total + value
             if not np.isfinite(total):
-                failure = born_forwards(stretch, trace, behind)
+                failure = born_forwards(*waiting[:3])
                 return Forward(params, weights, checkpoints, traces, state, -np.inf, failure)
         return Forward(params, weights, checkpoints, traces, state, total, writing=writing)
 
@@ -133,13 +148,13 @@ class Engine:
         to `derivatives` if these weights are taken. The arrays of `reuse`, a result of the same method that is no
         longer wanted, are taken.
         """
-        variance, total = _with_recursion(method), 0.0
+        variance, total = method.modulus is not None and method.modulus.recursion, 0.0
         kept: list[Evidence] | None = None if reuse is None else reuse.evidence
         if self._keep and kept is None:
-            kept = [self._empty_evidence(stretch, variance) for stretch in self.corpus.stretches]
+            kept = [self._room(stretch, variance) for stretch in self.corpus.stretches]
         for k, (stretch, trace) in enumerate(self.walk(current)):
-            _, value = self._evidence(stretch, trace, w, variance, kept[k] if kept else None)
-            total += value
+            room = kept[k] if kept else self._room(stretch, variance, "used again")
+            total += sum(self.workers.run(self._jobs(softmax.source_terms, stretch, trace, w, room)), 0.0)
         return Rewritten(total if np.isfinite(total) else -np.inf, kept)
 
     def walk(self, current: Forward, backwards: bool = False) -> Iterator[tuple[Stretch, np.ndarray]]:
@@ -150,10 +165,7 @@ class Engine:
             trace = current.traces[k]
             if trace is None:
                 trace = self._trace_for(stretch, k)
-                state = current.checkpoints[k].copy()
-                self.model.forward(
-                    current.weights, current.params.V0, stretch.x, stretch.first, state, trace, *self._drawn(stretch)
-                )
+                self._run(current.weights, current.params.V0, stretch, current.checkpoints[k].copy(), trace)
             yield stretch, trace
 
     def writing_statistics(self, current: Forward) -> softmax.WritingStatistics:
@@ -161,12 +173,8 @@ class Engine:
         if current.writing is not None:
             return current.writing
         total = softmax.no_statistics(self.model.units, current.params.w.shape[1])
-        walked = (
-            self.workers.start(self._writing_jobs(stretch, trace, current.params.w))
-            for stretch, trace in self.walk(current)
-        )
-        for started in one_behind(walked):
-            for part, _ in started.results():
+        for stretch, trace in self.walk(current):
+            for part, _ in self.workers.run(self._jobs(softmax.writing_statistics, stretch, trace, current.params.w)):
                 total = total + part
         return total
 
@@ -180,7 +188,8 @@ class Engine:
         accumulator, modulus = method.statistic.accumulator(self.layout), method.modulus
         carried_B, carried_m = np.zeros(starts), np.zeros(starts)
         start_gradient, start_modulus = np.zeros(starts), np.zeros(starts)
-        recursion = _with_recursion(method)
+        # Whether the modulus runs back through the network beside B, from the variance of the output.
+        recursion = modulus is not None and modulus.recursion
         failure: NotFinite | None = None
         adding: Started[None] | None = None
         for k, (stretch, trace) in enumerate(self.walk(current, backwards=True)):
@@ -189,7 +198,8 @@ class Engine:
                 if recursion and given.variance.shape != given.error.shape:
                     raise ValueError(f"evidence for {method.name} has to come from a rewriting for {method.name}")
             else:
-                given, _ = self._evidence(stretch, trace, current.params.w, recursion)
+                given = self._room(stretch, recursion, "used again")
+                self.workers.run(self._jobs(softmax.source_terms, stretch, trace, current.params.w, given))
             n, begun = len(stretch.x), len(stretch.start_weight)
             # Two arrays in turn: the stretch before may still be added up.
             B, B_start = self._array(f"B{k % 2}", n, units), np.zeros((begun, starts))
@@ -199,9 +209,10 @@ class Engine:
                 model.backward_with_modulus(weights, trace, given, of_B, of_m)
             else:
                 model.backward(weights, trace, given, carried_B, B, B_start)
-            if failure is None:
+            # What is not finite stays so back to the beginning of its sequence, or of the stretch: seen there.
+            if failure is None and not (np.isfinite(B_start).all() and np.isfinite(carried_B).all()):
                 failure = born_backwards("the derivative B", stretch, B, B_start, carried_B)
-            if failure is None and recursion:
+            if failure is None and recursion and not (np.isfinite(m_start).all() and np.isfinite(carried_m).all()):
                 failure = born_backwards("the modulus m", stretch, m, m_start, carried_m)
             if modulus is not None:
                 weighed = stretch.sequence_weight is not None
@@ -223,23 +234,22 @@ class Engine:
         model = self.model
         weights = model.weights(params.theta)
         state = model.begin(params.V0 if state is None else state)
-
-        def walked() -> Iterator[Started[np.ndarray]]:
-            for k, stretch in enumerate(self.corpus.stretches):
-                trace = self._trace_for(stretch, k)
-                first = stretch.first
-                if k == 0:
-                    # The given state stands in for the start state of the first sequence only.
-                    first = first.copy()
-                    first[0] = False
-                model.forward(weights, params.V0, stretch.x, first, state, trace)
-                jobs = [
-                    lambda a=a, y=y: softmax.symbol_log_likelihoods(a, y, params.w)  # type: ignore[misc]
-                    for a, y, _ in self._parts(stretch, trace)
-                ]
-                yield self.workers.start(jobs)
-
-        return np.concatenate([part for started in one_behind(walked()) for part in started.results()])
+        found: list[np.ndarray] = []
+        waiting: Started[np.ndarray] | None = None
+        for k, stretch in enumerate(self.corpus.stretches):
+            trace = self._trace_for(stretch, k)
+            first = stretch.first
+            if k == 0:
+                # The given state stands in for the start state of the first sequence only.
+                first = first.copy()
+                first[0] = False
+            model.forward(weights, params.V0, stretch.x, first, state, trace)
+            parts = self._parts(stretch, trace)
+            jobs = [partial(softmax.symbol_log_likelihoods, a, y, params.w) for _, a, y, _ in parts]
+            before, waiting = waiting, self.workers.start(jobs)
+            found += [] if before is None else before.results()
+        found += [] if waiting is None else waiting.results()
+        return np.concatenate(found)
 
     def _no_sums(self, method: TransitionMethod) -> Statistics:
         """The statistics of no data."""
@@ -253,65 +263,50 @@ class Engine:
         numbers = 2 * (corpus.length * self.model.trace_width + corpus.predicted * self.model.units)
         return numbers * self._dtype.itemsize <= self._memory
 
-    def _drawn(self, stretch: Stretch) -> tuple[np.ndarray, ...]:
-        """The noise of a stretch, as the last argument of a model's forward pass where there is any."""
-        if self.noise.sigma == 0.0:
-            return ()
-        return (self.noise.rows(self.draw, stretch.begin, len(stretch.x), self.model.units),)
+    def _run(self, weights: Any, V0: np.ndarray, stretch: Stretch, state: np.ndarray, trace: np.ndarray) -> None:
+        """Forwards over a stretch, with noise where there is any."""
+        noise: tuple[np.ndarray, ...] = ()
+        if self.noise.sigma != 0.0:
+            noise = (self.noise.rows(self.draw, stretch.begin, len(stretch.x), self.model.units),)
+        self.model.forward(weights, V0, stretch.x, stretch.first, state, trace, *noise)
 
     def _trace_for(self, stretch: Stretch, k: int) -> np.ndarray:
         if self._keep:
             return np.empty((len(stretch.x), self.model.trace_width), self._dtype)
         return self._array(f"trace{k % 2}", len(stretch.x), self.model.trace_width)
 
-    def _array(self, name: str, *shape: int) -> np.ndarray:
-        return self._space.array(name, *shape, dtype=self._dtype)
+    def _room(self, stretch: Stretch, variance: bool, name: str = "") -> Evidence:
+        """Arrays for the output's terms of a stretch; those of a name are used again."""
+        error, spread = (
+            (len(stretch.predicted), self.model.units),
+            (len(stretch.predicted) * variance, self.model.units),
+        )
+        if name:
+            arrays = self._array(f"error, {name}", *error), self._array(f"variance, {name}", *spread)
+        else:
+            arrays = np.empty(error, self._dtype), np.empty(spread, self._dtype)
+        return Evidence(stretch.x, stretch.first, stretch.predicted, *arrays)
 
-    def _parts(self, stretch: Stretch, trace: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """The predicted rows in parts of a fixed size: activities, symbols, weights."""
+    def _parts(self, stretch: Stretch, trace: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        """The predicted rows in parts of a fixed size: which, activities, symbols, weights."""
         a = self.model.activities(trace)
         if not stretch.complete:
             a = a[stretch.predicted]
         for start in range(0, len(a), _ROWS_PER_JOB):
             rows = slice(start, start + _ROWS_PER_JOB)
-            yield a[rows], stretch.y[rows], stretch.weight[rows]
+            yield rows, a[rows], stretch.y[rows], stretch.weight[rows]
 
-    def _writing_jobs(self, stretch: Stretch, trace: np.ndarray, w: np.ndarray) -> list[Callable[[], _Written]]:
-        """Jobs that give the statistics of w and the log-likelihood of the parts of a stretch."""
-        return [
-            lambda a=a, y=y, weight=weight: softmax.writing_statistics(a, y, weight, w)  # type: ignore[misc]
-            for a, y, weight in self._parts(stretch, trace)
-        ]
-
-    def _empty_evidence(self, stretch: Stretch, with_variance: bool) -> Evidence:
-        """Arrays for the output's terms that stay valid."""
-        shape = len(stretch.predicted), self.model.units
-        error, variance = (np.empty(size, self._dtype) for size in (shape, shape if with_variance else (0, 0)))
-        return Evidence(stretch.x, stretch.first, stretch.predicted, error, variance)
-
-    def _evidence(
-        self, stretch: Stretch, trace: np.ndarray, w: np.ndarray, with_variance: bool, into: Evidence | None = None
-    ) -> tuple[Evidence, float]:
-        """The output's terms for the backward pass, in the arrays of `into` if given, and the log-likelihood."""
-        n, units = len(stretch.predicted), self.model.units
-        if into is None:
-            error = self._array("error", n, units)
-            variance = self._array("variance", *((n, units) if with_variance else (0, 0)))
-        else:
-            error, variance = into.error, into.variance
-        jobs: list[Callable[[], float]] = []
-        for k, (a, y, weight) in enumerate(self._parts(stretch, trace)):
-            rows = slice(k * _ROWS_PER_JOB, (k + 1) * _ROWS_PER_JOB)
-            spread = variance[rows] if with_variance else None
-            jobs.append(
-                lambda a=a, y=y, weight=weight, rows=rows, spread=spread: softmax.source_terms(  # type: ignore[misc]
-                    a, y, weight, w, error[rows], spread
-                )
-            )
-        total = sum(self.workers.run(jobs), 0.0)
-        return Evidence(stretch.x, stretch.first, stretch.predicted, error, variance), total
-
-
-def _with_recursion(method: TransitionMethod) -> bool:
-    """Whether the modulus runs back through the network beside B, from the variance of the output."""
-    return method.modulus is not None and method.modulus.recursion
+    def _jobs(
+        self,
+        terms: Callable[..., Result],
+        stretch: Stretch,
+        trace: np.ndarray,
+        w: np.ndarray,
+        room: Evidence | None = None,
+    ) -> list[Callable[[], Result]]:
+        """Jobs that compute terms of the output of a stretch, part by part, those of `room` into its arrays."""
+        jobs: list[Callable[[], Result]] = []
+        for rows, a, y, weight in self._parts(stretch, trace):
+            into = () if room is None else (room.error[rows], room.variance[rows] if len(room.variance) else None)
+            jobs.append(partial(terms, a, y, weight, w, *into))
+        return jobs

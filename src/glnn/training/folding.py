@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from glnn.models import Params
-from glnn.models.base import Gated, LinearRecurrence
+from glnn.models.linear import Gated, LinearRecurrence
 from glnn.training.records import StepInfo
 from glnn.training.trainer import Trainer
 

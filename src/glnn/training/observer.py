@@ -63,7 +63,13 @@ class Observer:
     """Sees a training from inside; every method does nothing until it is overridden."""
 
     def begin(self, training: Training) -> None:
-        """Before the first step, when everything is compiled."""
+        """Before the first step of a network, when everything is compiled."""
+
+    def ready(self) -> None:
+        """The same of a model that does not train by such steps: trees, n-grams, mixtures, hidden Markov models."""
+
+    def advance(self, part: float, text: str) -> None:
+        """How much of the work of such a model is done, and what is known then."""
 
     def recorded(self, run: Run) -> Progress | None:
         """Where an earlier training of this start stood; None begins anew."""

@@ -6,7 +6,7 @@ would make a sum depend on their number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -75,15 +75,6 @@ class Workers:
 
     def __setstate__(self, state: dict[str, int]) -> None:
         self.__init__(state["threads"])  # type: ignore[misc]
-
-
-def one_behind(items: Iterable[Item]) -> Iterator[Item]:
-    """Each item, but only when the one after it is there: what was started for it runs on in the meantime."""
-    waiting: list[Item] = []
-    for item in items:
-        yield from waiting
-        waiting = [item]
-    yield from waiting
 
 
 @contextmanager

@@ -70,11 +70,6 @@ class Update(NamedTuple):
     proposed: float
     """Euclidean length of the proposed direction."""
 
-    @property
-    def size(self) -> float:
-        """Euclidean length of the change."""
-        return self.outcome.used * self.proposed
-
 
 @dataclass
 class Progress:
@@ -130,8 +125,8 @@ def step_info(
         transition_rate=transition.outcome.used,
         writing_rejected=writing.outcome.rejected,
         transition_rejected=transition.outcome.rejected,
-        writing_size=writing.size,
-        transition_size=transition.size,
+        writing_size=writing.outcome.used * writing.proposed,
+        transition_size=transition.outcome.used * transition.proposed,
         conditioning=found.conditioning,
         retries=found.retries,
         quasi_diagonal=found.quasi_diagonal,

@@ -90,11 +90,8 @@ def born_forwards(stretch: Stretch, trace: np.ndarray, state: np.ndarray) -> Not
 
 def born_backwards(
     what: str, stretch: Stretch, following: np.ndarray, start: np.ndarray, carry: np.ndarray
-) -> NotFinite | None:
-    """Where B or m̃ was first not finite on the way back, if anywhere; `following[t]` is its value at t + 1."""
-    # What is not finite stays so back to the beginning of its sequence, or of the stretch: look there first.
-    if np.isfinite(start).all() and np.isfinite(carry).all():
-        return None
+) -> NotFinite:
+    """Where B or m̃ was first not finite on the way back; `following[t]` is its value at t + 1."""
     later, begun = np.argwhere(~np.isfinite(following)), np.argwhere(~np.isfinite(start))
     places = [(0, int(np.argmax(~np.isfinite(carry))))]
     if len(later):

@@ -236,10 +236,12 @@ class ShardedEngine(Engine):
         self._shards = shards
         self._slots, self._trials = count(), count(1)
 
-    def forward(self, params: Params, reuse: Forward | None = None, state: np.ndarray | None = None) -> Forward:
+    def forward(
+        self, params: Params, reuse: Forward | None = None, state: np.ndarray | None = None, evidence: Any = None
+    ) -> Forward:
         """Run every shard and add up its likelihood."""
-        if state is not None:
-            raise ValueError("shards begin their sequences from the start state: leave the state out")
+        if state is not None or evidence is not None:
+            raise ValueError("shards begin their sequences from the start state: leave the state and evidence out")
         slot = reuse.slot if isinstance(reuse, ShardedForward) else next(self._slots)
         found = self._shards.ask("forward", slot, params)
         value = found.log_likelihood if np.isfinite(found.log_likelihood) else -np.inf

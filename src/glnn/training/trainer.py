@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ class Trainer:
         self.progress = progress or Progress(params, rate, rate, best=params)
         if self.progress.generator is not None:
             self.generator.bit_generator.state = self.progress.generator
+        self._prepare = partial(prepare, length=stretch_length(model.units), weights=self.settings.sequence_weights)
         self._whole = self._prepare(data)
         self._current: Forward | None = None
         self._spare: Forward | None = None
@@ -66,7 +68,7 @@ class Trainer:
         if self.settings.noise not in (0.0, "auto") and not takes_noise(model):
             raise ValueError(f"noise is {self.settings.noise} and forward of {model.name} takes none: leave noise out")
         self._noisy = self.settings.training == "batch" and self.settings.noise not in (0.0, "auto")
-        self._engine = self._engine_for(self._whole)
+        self._engine = Engine(model, self._whole, self.workers, self.settings.memory, self.settings.precision)
         self.accept, self.recorder = accept, recorder or Recorder()
         self.most_seconds: float | None = None
         """A step that is still at work after so many seconds of training is broken off; None lets each one end."""
@@ -163,9 +165,6 @@ class Trainer:
         sigma = 0.0 if self.settings.noise == "auto" else self.settings.noise
         return Noise(float(sigma), self.noise_seed)
 
-    def _engine_for(self, corpus: Corpus) -> Engine:
-        return Engine(self.model, corpus, self.workers, self.settings.memory, self.settings.precision)
-
     def forget_passes(self) -> None:
         """Passes at hand, and arrays that are kept to be used again: they belong to other data, or are half written."""
         self._current = self._spare = self._rewritten = None
@@ -175,7 +174,7 @@ class Trainer:
         if self._batched:
             chosen = np.sort(self.generator.permutation(len(self.data))[: self.settings.batch_size])
             corpus = self._prepare(self.data.select(chosen))
-            self._engine = self._engine_for(corpus)
+            self._engine = self._engine.on(corpus)
             self.forget_passes()
         if self._noisy:
             # A new draw for every step; its trials see the same one.
@@ -251,6 +250,3 @@ class Trainer:
             # It continues after the last of all sequences, which need not be in this batch.
             state = Engine(self.model, self._whole, self.workers, 0).forward(current.params).state
         return self.validation.score(current.params, state)
-
-    def _prepare(self, data: Encoded) -> Corpus:
-        return prepare(data, stretch_length(self.model.units), self.settings.sequence_weights)

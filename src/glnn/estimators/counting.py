@@ -1,0 +1,136 @@
+"""What context trees and n-grams share as estimators: they learn by reading the data once, and can go on reading.
+
+Their file holds the symbols read, which are looked at before they are read again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from glnn import predictors
+from glnn.contexts.history import ReadProgress
+from glnn.estimators.base import SequenceModel
+from glnn.estimators.parameters import checked, choice, parameter
+from glnn.progress import Display
+from glnn.sequences import TrainingData
+from glnn.storage.model_file import ModelFileError
+from glnn.training.budget import Clock
+from glnn.training.compiling import beginning, compiling
+from glnn.training.observer import Observer
+
+Look = Callable[[ReadProgress], bool]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CountingModel(SequenceModel):
+    """A model that counts what it reads."""
+
+    learning: str = parameter(
+        "auto",
+        partial(choice, allowed=("auto", "online", "frozen")),
+        '"online" goes on learning from what is scored; "frozen" does not, so that every sequence is scored alike; '
+        '"auto" is online after one sequence and frozen after several',
+    )
+
+    _record: ClassVar[tuple[str, ...]] = (
+        "steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_",
+    )  # fmt: skip
+    """What a model file tells beside the symbols read."""
+
+    def fit(
+        self,
+        data: Any,
+        validation: Any = None,
+        mask: Any = None,
+        validation_mask: Any = None,
+        *,
+        sample_weight: Any = None,
+        callbacks: Iterable[Callable[[ReadProgress], Any]] = (),
+        observer: Observer | None = None,
+    ) -> Self:
+        """Read one or several sequences; a callback gets a `ReadProgress` and stops the reading by returning True.
+
+        An `observer` (`glnn.training.observer.Observer`) is told how far the reading is.
+        """
+        values = checked(self)
+        given = self._given(data, validation, mask, validation_mask, sample_weight)
+        learning = values["learning"]
+        if learning == "auto":
+            learning = "online" if len(given.data) == 1 else "frozen"
+        display = Display(self.verbose, None if observer is None else observer.advance)
+        clock, calls, stopped = Clock(), tuple(callbacks), "read"
+        display.say(f"{type(self).__name__}: {given.data.codes.size:,} symbols, read once")
+        with compiling(display), clock.paused():
+            few = TrainingData(given.alphabet, beginning(given.data), None, None)
+            self._counted(few, learning, lambda _: False)
+        if observer is not None:
+            observer.ready()
+
+        def look(progress: ReadProgress) -> bool:
+            nonlocal stopped
+            with clock.paused():
+                bits = -progress.log_likelihood / math.log(2.0) / progress.symbols
+                text = f"{progress.symbols:,} symbols read, {bits:.4f} bits a symbol, {progress.nodes:,} contexts"
+                display.update(progress.symbols / progress.total, text)
+                if any([callback(progress) for callback in calls]):
+                    stopped = "callback"
+            return stopped == "callback"
+
+        try:
+            model = self._counted(given, learning, look)
+        finally:
+            display.close()
+        self._complain(model)
+        self.alphabet_, self.learning_ = given.alphabet, learning
+        self.steps_ = self.passes_ = 1
+        self.seconds_, self.stopped_ = clock.seconds, stopped
+        self._use(model, given.escape)
+        self.validation_bits_ = None
+        if given.validation is not None:
+            self.validation_bits_ = predictors.bits(self._without_escape(), given.validation, regularised=True)
+        return self
+
+    def _counted(self, given: TrainingData, learning: str, look: Look) -> Any:
+        """The model of the data; `look` is told how far the reading is and may stop it."""
+        raise NotImplementedError
+
+    def _complain(self, model: Any) -> None:
+        """Warn of what went wrong while reading."""
+
+    def _size(self, model: Any) -> int:
+        """How many numbers a model is made of."""
+        raise NotImplementedError
+
+    def _use(self, model: Any, escape: float | None) -> None:
+        self.n_parameters_ = self._size(model)
+        self._predict_with(model.with_learning(self.learning_), escape)
+
+    def _take(self, predictor: Any) -> None:
+        super()._take(predictor)
+        self._use(self._without_escape(), self.escape_probability_)
+
+    def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        return self._without_escape().arrays(), {name: getattr(self, name) for name in self._record}
+
+    def _recall(self, fitted: dict[str, Any]) -> None:
+        """Set what the file tells of the reading."""
+        for name in self._record:
+            setattr(self, name, fitted[name])
+        choice("learning_", self.learning_, ("online", "frozen"))
+
+
+def check_history(history: np.ndarray, alphabet_size: int) -> None:
+    """The symbols read, with the code A before each sequence."""
+    if history.dtype.kind != "u" or history.ndim != 1 or history.size < 2:
+        raise ModelFileError(f"the history has type {history.dtype} and shape {history.shape}: no list of codes")
+    if history.max() > alphabet_size or history[0] != alphabet_size or history[-1] == alphabet_size:
+        raise ModelFileError(f"the history does not fit an alphabet of {alphabet_size} symbols")
+    padding = history == alphabet_size
+    if (padding[1:] & padding[:-1]).any():
+        raise ModelFileError("the history holds empty sequences")

@@ -1,0 +1,192 @@
+"""What is known of a network once it is fitted: the members that predict, how they were trained, and their file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+
+from glnn.estimators.base import SequenceModel
+from glnn.estimators.parameters import (
+    integer,
+    number,
+)
+from glnn.estimators.recipes import recorded
+from glnn.models import Model, Params
+from glnn.network import Graph
+from glnn.predictors import Predictor
+from glnn.predictors.calibration import EntropyWeights
+from glnn.predictors.combination import Combination, combine
+from glnn.predictors.members import Members
+from glnn.predictors.network import NetworkPredictor
+from glnn.sequences import Reader, TrainingData
+from glnn.storage import network_arrays
+from glnn.training.observer import Training
+from glnn.training.race import Run
+from glnn.training.validation import share_of_uniform
+
+# What a model file tells of the training beside the history.
+_RECORD = (
+    "degree_",
+    "steps_",
+    "passes_",
+    "seconds_",
+    "total_seconds_",
+    "stopped_",
+    "best_step_",
+    "validation_bits_",
+    "held_out_",
+    "seed_",
+    "restarts_",
+)
+# Files of an older version lack these.
+_LATER: dict[str, Any] = {
+    "training_": None,
+    "smoothing_": 0.0,
+    "member_smoothing_": None,
+    "members_": None,
+    "combined_bits_": None,
+}
+# What "auto" stands for in the parameters that act on the prediction alone.
+_AUTOMATIC: dict[str, dict[str, Any]] = {
+    "paper": {"calibration": False, "members": 1, "start": "trained"},
+    "best": {"calibration": True, "members": "auto", "start": "auto"},
+}
+
+
+class FittedNetwork(SequenceModel):
+    """The fitted attributes of a network, from a training or from a file."""
+
+    n_jobs: int | None
+    recipe: str
+    smoothing: float | str
+
+    def _build(self, graph: Graph, alphabet_size: int) -> Model:
+        """The network on a graph."""
+        raise NotImplementedError
+
+    def _become(self, given: TrainingData, training: Training) -> Self:
+        """Set everything that is known after fitting."""
+        self.alphabet_ = given.alphabet
+        self._keep(training)
+        runs = training.kept()
+        combination = self._combination(training, runs)
+        self.smoothing_, self.weights_, self.starts_ = combination.share, combination.weights, combination.starts
+        self.member_smoothing_ = list(combination.shares)
+        self.combined_bits_ = list(combination.bits) or None
+        self.members_ = [_told(run) for run in runs]
+        networks = [(run.model, run.progress.best) for run in runs if run.progress is not None]
+        self._use(networks, given.escape)
+        return self
+
+    def _keep(self, training: Training) -> None:
+        """Set the fitted attributes that tell of the training."""
+        best, progress = training.best, training.best.progress
+        assert progress is not None
+        self.params_ = progress.best
+        self.graph_ = best.model.graph  # type: ignore[attr-defined]
+        self.degree_ = self.graph_.edges // self.graph_.units
+        self.history_ = [asdict(info) for info in progress.history]
+        self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
+        self.total_seconds_ = training.used("seconds")
+        # What ended the whole race counts, also where it met another start than the best one.
+        reasons = {run.progress.reason for run in training.runs if run.progress is not None}
+        self.stopped_ = next((reason for reason in ("interrupted", "callback") if reason in reasons), progress.reason)
+        self.stopped_ = self.stopped_ or "budget"
+        self.best_step_ = progress.best_step
+        validated = training.split.validation is not None and np.isfinite(progress.best_score)
+        self.validation_bits_ = -progress.best_score / float(np.log(2.0)) if validated else None
+        self.held_out_ = training.split.held_out
+        self.training_ = None if best.settings is None else recorded(self.recipe, best.settings)
+        self.seed_ = best.seed
+        self.restarts_ = [_told(run) for run in training.runs if run.progress is not None]
+
+    def _combination(self, training: Training, runs: list[Run]) -> Combination:
+        """How the networks predict; for one network as the paper has it nothing but the share is to be chosen."""
+        calibrate, start = self._automatic("calibration"), self._automatic("start")
+        share = None if self.smoothing == "auto" else float(self.smoothing)
+        if len(runs) == 1 and not calibrate and start == "trained":
+            return Combination((None,), None, share_of_uniform(training) if share is None else share)
+        return combine(training, runs, calibrate, start, share)
+
+    def _use(self, networks: list[tuple[Model, Params]], escape: float | None) -> None:
+        """Set `predictor_` and what follows from the networks, the best first."""
+        known, threads = Reader(self.alphabet_).known, self.n_jobs or 1
+        started = [
+            (model, params if start is None else params.replace(V0=start))
+            for (model, params), start in zip(networks, self.starts_, strict=True)
+        ]
+        shares = [self.smoothing_] if self.weights_ is None else self.member_smoothing_ or [0.0] * len(networks)
+        self.networks_ = [
+            NetworkPredictor(*network, known, threads, share) for network, share in zip(started, shares, strict=True)
+        ]
+        if self.weights_ is None:
+            self._predict_with(self.networks_[0], escape)
+        else:
+            self._predict_with(Members(self.networks_, self.weights_, self.smoothing_), escape)
+        self.units_ = networks[0][0].units
+        sizes = [part.size for _, params in networks for part in (params.w, params.theta, params.V0)]
+        self.n_parameters_ = sum(sizes)
+
+    def _automatic(self, name: str) -> Any:
+        """A parameter of the prediction, with "auto" as the recipe has it."""
+        value = getattr(self, name)
+        if not (isinstance(value, str) and value == "auto"):
+            return value
+        return _AUTOMATIC[getattr(self, "recipe", "paper")][name]
+
+    def _take(self, predictor: Predictor) -> None:
+        super()._take(predictor)
+        inner = self._without_escape()
+        networks: list[Any] = list(inner.members) if isinstance(inner, Members) else [inner]
+        self.networks_ = networks
+        self.params_ = self.networks_[0].params
+
+    def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        record = {name: getattr(self, name) for name in (*_RECORD, *_LATER)}
+        columns, notes = network_arrays.columns_of_history(), network_arrays.notes_of(self.history_)
+        arrays = network_arrays.arrays_of(self.params_, self.graph_, self.history_)
+        others = [(network.params, network.model.graph) for network in self.networks_[1:]]  # type: ignore[attr-defined]
+        arrays |= network_arrays.members_to_arrays(others, self.starts_)
+        if self.weights_ is not None:
+            arrays |= {"entropy_nodes": self.weights_.nodes, "entropy_weights": self.weights_.weights}
+        for k, network in enumerate(self.networks_):
+            arrays |= {f"running{k}.{name}": part for name, part in (network.running or {}).items()}
+        return arrays, {**record, "history_columns": columns, "history_notes": notes}
+
+    def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
+        if "training_" not in fitted:
+            # A file from before there were recipes, when all networks were trained as in the paper.
+            self.recipe = "paper"
+        integer("n_jobs", self.n_jobs, 1, none=True)
+        alphabet_size = len(Reader(self.alphabet_).known)
+        self.params_, self.graph_ = network_arrays.network_from(arrays, alphabet_size)
+        model = self._build(self.graph_, alphabet_size)
+        network_arrays.check_sizes(self.params_, model)
+        for name in _RECORD:
+            setattr(self, name, fitted[name])
+        for name, before in _LATER.items():
+            setattr(self, name, fitted.get(name, before))
+        for share in (self.smoothing_, *(fitted.get("member_smoothing_") or ())):
+            number("smoothing_", share, 0.0, 1.0)
+        self.history_ = network_arrays.history_from(arrays, fitted["history_columns"], fitted["history_notes"])
+        networks = [(model, self.params_)]
+        for params, graph in network_arrays.members_from(arrays, alphabet_size):
+            networks.append((self._build(graph, alphabet_size), params))
+            network_arrays.check_sizes(params, networks[-1][0])
+        self.starts_ = network_arrays.starts_from(arrays, [one.state_size for one, _ in networks])
+        self.weights_ = None
+        if "entropy_nodes" in arrays:
+            self.weights_ = EntropyWeights(arrays["entropy_nodes"], arrays["entropy_weights"])
+        if (1 if self.weights_ is None else self.weights_.members) != len(networks):
+            raise ValueError(f"{len(networks)} members and weights for another number of them")
+        self._use(networks, escape)
+        for k, network in enumerate(self.networks_):
+            network.running = network_arrays.running_from(arrays, k, network.params)
+        return self
+
+
+def _told(run: Run) -> dict[str, Any]:
+    """A start in the record."""
+    return {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}
