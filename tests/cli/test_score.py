@@ -162,3 +162,46 @@ def test_wrong_input(in_trained: Command, trained: Path) -> None:
     finally:
         (trained / "empty" / "config.json").unlink()
         (trained / "empty").rmdir()
+
+
+def test_the_table_says_what_the_numbers_say(in_trained: Command) -> None:
+    found = in_trained("score", "orders", "new.csv", "--json").json
+    table = in_trained("score", "orders", "new.csv").out
+    rows = {row["case"]: row for row in found["cases"]}
+    assert rows["b"]["alarm"] is True
+    for name, row in rows.items():
+        (line,) = (line for line in table.splitlines() if f" {name} " in line and " of 4 " in line)
+        assert line.startswith(" ! ") == row["alarm"]
+        assert f" {row['position']} of 4 " in line and f" {row['score']:.1f} " in line
+    assert f"; {sum(row['alarm'] for row in rows.values())} of these 2 are" in table
+    # Few cases are held out of 29: a rate of one in a hundred cannot be told from them.
+    assert f"none of {found['threshold']['cases']} cases held out is above it (a rate of 0.01 needs more" in table
+    # A case that scores as much as the bound is not above it.
+    own = in_trained("score", "orders", "new.csv", "--normal", "new.csv", "--alarms", 0.4)
+    assert "; 0 of these 2 are" in own.out and not any(line.startswith(" ! ") for line in own.out.splitlines())
+
+
+def test_who_learned_from_all_says_so(in_trained: Command, trained: Path, files: Path) -> None:
+    assert in_trained("train", "log.csv", "--model", "contexttree", "--run", files / "tree").code == 0
+    assert in_trained("score", files / "tree", "new.csv", "--json").json["threshold"]["learned"] is True
+    assert "29 cases that it learned from" in in_trained("score", files / "tree", "new.csv").out
+    assert in_trained("score", files / "tree", "new.csv", "--normal", "log.csv", "--json").json["threshold"][
+        "learned"
+    ] is (False)
+
+
+def test_cases_with_different_unknown_events_are_different(in_trained: Command, trained: Path) -> None:
+    rows = "".join(
+        f"{name},order,1\n{name},{step},2\n" for name, step in zip("stuv", ("x", "y", "x", "z"), strict=True)
+    )
+    (trained / "odd.csv").write_text(f"order,step,at\n{rows}")
+    cases = in_trained("score", "orders", "odd.csv", "--json").json["cases"]
+    variant = {row["case"]: row["variant"] for row in cases}
+    assert variant["s"] == variant["u"] and len(set(variant.values())) == 3
+
+
+def test_strange_places_stand_apart(in_trained: Command, trained: Path) -> None:
+    (trained / "wild.txt").write_text(MORE[:60] + "#?#?#?" + MORE[:60])
+    places = in_trained("score", "tunes", "wild.txt", "--top", 4, "--json").json["places"]
+    positions = sorted(place["position"] for place in places)
+    assert len(positions) > 1 and min(np.diff(positions)) > 20
