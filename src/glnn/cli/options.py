@@ -15,6 +15,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
 Threads = Annotated[int, typer.Option(min=1, help="Threads; results do not depend on their number.")]
+AllThreads = Annotated[
+    int | None,
+    typer.Option(min=1, help="Threads; members train on all cores if left out. Results do not depend on their number."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]
 
 Valid = Annotated[Path | None, typer.Option(metavar="FILE", help="Data that is not trained on.")]

@@ -51,7 +51,7 @@ def train(
     unknown: Annotated[
         str, typer.Option(help="What a symbol first met later gets: escape (a small probability) or error.")
     ] = "escape",
-    threads: options.Threads = 1,
+    threads: options.AllThreads = None,
     save_every: Annotated[float, typer.Option(min=0.0, help="Seconds between checkpoints.")] = 30.0,
     json: options.Json = False,
     quiet: options.Quiet = False,

@@ -79,7 +79,9 @@ class Mixture(SequenceModel):
         lambda name, value: parse_budget(value),
         'for the networks: CPU seconds as a number or "60s", "5m", "2h"; or "200 steps", "1500 passes" of each',
     )
-    n_jobs: int | None = parameter(1, partial(integer, low=1, none=True), "threads for training networks")
+    n_jobs: int | None = parameter(
+        None, partial(integer, low=1, none=True), "threads for training networks; None for all cores"
+    )
     random_state: Any = parameter(None, seed, "seed of the networks, a generator to draw it from, or None")
 
     def fit(

@@ -52,7 +52,8 @@ def compete(
     turn = turn_of(budget, teams)
     runs = [run for team in teams for run in team.runs]
     try:
-        heat = [run for team in teams for run in team.runs[: team.in_heat]]
+        # Those that need luck are short, and first: whoever watches soon sees a score if there is one to be had.
+        heat = [run for team in sorted(teams, key=lambda team: not team.halving) for run in team.runs[: team.in_heat]]
         if not take_turns(heat, {"seconds": turn}, trainer, listener, together):
             team = teams[best_of(runs).team]
             if team.halving:
