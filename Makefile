@@ -45,7 +45,7 @@ pytest-kernels: $(VENV)/ready-test
 
 pytest-outside: pytest-kernels
 	@from=$$($(BIN)/python -c 'from glnn.numeric.kernel import _cache_folder; print(_cache_folder())'); to=$(CURDIR)/build/cache-outside/glnn; \
-		mkdir -p $$to; test -z "$$from" -o -d "$$to/$$(basename "$$from")" || cp -R "$$from" $$to
+		mkdir -p $$to; test ! -d "$$from" -o -d "$$to/$$(basename "$$from")" || cp -R "$$from" $$to
 	XDG_CACHE_HOME=$(CURDIR)/build/cache-outside $(BIN)/python -m pytest $(OUTSIDE)
 
 pytest-package: pytest-kernels
