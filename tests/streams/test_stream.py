@@ -10,7 +10,7 @@ import pytest
 
 import glnn
 from glnn import InputError
-from glnn.sequences.special import END
+from glnn.sequences.special import END, ESCAPE
 from glnn.storage.model_file import read_model_file, write_model_file
 from glnn.streams import Stream, Streams
 
@@ -141,6 +141,28 @@ def test_a_stream_that_learns_costs_what_online_scoring_costs(name: str) -> None
     np.testing.assert_allclose(stream.push_many(text), tree.surprise(text), rtol=1e-9)
     # The model itself has learned nothing.
     np.testing.assert_allclose(tree.stream(learning="online").push_many(text), tree.surprise(text), rtol=1e-9)
+
+
+@pytest.mark.parametrize("learning", ["frozen", "online"])
+def test_what_was_expected_is_what_was_predicted(tree: glnn.ContextTree, learning: str) -> None:
+    stream = tree.stream(learning=learning)
+    for symbol in ["in", "work", "never heard of", "work", "out", "out", "in"]:
+        before = stream.predict()
+        probability = dict(stream.predict(99)).get(symbol)
+        pushed = stream.push(symbol)
+        assert pushed.expected == before
+        assert probability is None or pushed.probability == probability
+        assert pushed.bits == pytest.approx(-np.log2(pushed.probability))
+
+
+def test_an_escape_that_is_likely_is_among_what_is_expected() -> None:
+    """Of data in which every symbol is new, an escape is what comes next."""
+    model = glnn.Mixture(networks=0, verbose=0, unknown="escape").fit([f"symbol {k}" for k in range(60)])
+    stream = model.stream()
+    before = stream.predict(3)
+    assert before[0].symbol is ESCAPE
+    assert stream.push("symbol 7").expected[:3] == before
+    assert stream.push("never heard of").expected[:1] == stream.predict(1)
 
 
 def test_a_learning_stream_is_taken_up_in_the_middle(tree: glnn.ContextTree, tmp_path: Path) -> None:

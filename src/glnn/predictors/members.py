@@ -85,6 +85,10 @@ class Members:
         """A copy that goes on learning, if every member can; the weights stay."""
         return MembersLearner([learner_of(member) for member in self.members], self.weights, self.share)
 
+    def stream_learner(self) -> MembersLearner:
+        """A copy that goes on learning for ever."""
+        return self.learner()
+
     def without_share(self) -> Members:
         """The networks alone and their weights, without any share of the uniform distribution."""
         alone = [member.without_share() if isinstance(member, NetworkPredictor) else member for member in self.members]

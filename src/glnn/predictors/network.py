@@ -95,6 +95,10 @@ class NetworkPredictor:
 
         return NetworkLearner(self)
 
+    def stream_learner(self) -> NetworkLearner:
+        """A copy that goes on learning for ever."""
+        return self.learner()
+
     def coding_steps(self, escape: float | None, share: float = 0.0) -> Steps | None:
         """Compiled loops for the coder, where the network has them."""
         return self.stepper.coding_steps(escape, both_shares(self.share, share))

@@ -1,11 +1,14 @@
 """Networks that go on learning while symbols arrive: a step after each window of them (`glnn.training.online`).
 
-Time a symbol is bounded and memory constant. Several sequences side by side share the network: each is learned when it
-ends, window by window.
+What they learned is weighed against the network as it was, p = p₀ + v (p₁ − p₀), where the odds v / (1 − v) begin at
+1 to 99 and are multiplied by p₁(x_t) / p₀(x_t): where learning only does harm, that costs 0.015 bits in all, and one
+that has lost 7 bits begins anew from the network as it was, with smaller steps. Time a symbol is bounded and memory
+constant. Several sequences side by side share the network: each is learned when it ends, window by window.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,38 +20,57 @@ from glnn.predictors.protocol import part_of, placed
 from glnn.sequences import Alphabet, Encoded, InputError
 from glnn.training.online import OnlineSettings, OnlineSteps
 
+# The share of what is learned in the beginning, as log-odds, and the most it becomes; after such a loss, in nats,
+# what was learned is given up, to be learned again with a memory so many times as long.
+_FIRST_TRUST, _MOST_TRUST, _LOST = math.log(0.01 / 0.99), 8.0, 5.0
+_SLOWER = 4.0
+_LEAST = 1e-300
+
 
 class LearningState:
     """Where a network stands inside a sequence that it predicts with what is learned so far, learning it or not."""
 
-    def __init__(self, learner: NetworkLearner, state: np.ndarray, learn: bool) -> None:
-        self._learner, self._state, self._learn = learner, state, learn
+    def __init__(self, learner: NetworkLearner, state: np.ndarray, frozen: np.ndarray, learn: bool) -> None:
+        self._learner, self._state, self._frozen, self._learn = learner, state, frozen, learn
         self._before: np.ndarray | None = None
         self._window: list[int] = []
+        self._said: tuple[np.ndarray, np.ndarray] | None = None
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
-        return mixed(self._learner.stepper.probabilities(self._state), self._learner.share)
+        learner = self._learner
+        learned, first = self._said = self._say()
+        return mixed(first + learner.weight * (learned - first), learner.share)
 
     def advance(self, code: int) -> None:
         """Read the next symbol; after a window of them the network takes a step."""
+        if self._learn:
+            learned, first = self._said or self._say()
+            self._learner.weigh(float(learned[code]), float(first[code]))
+        self._said = None
         self._learner.stepper.advance(self._state, code)
+        self._learner.frozen.advance(self._frozen, code)
         if not self._learn:
             return
         self._window.append(code)
         if len(self._window) >= self._learner.window:
             self.finish()
 
+    def _say(self) -> tuple[np.ndarray, np.ndarray]:
+        """What is learned, and what the network said as it was."""
+        return self._learner.stepper.probabilities(self._state), self._learner.frozen.probabilities(self._frozen)
+
     def finish(self) -> None:
         """Learn the window under way, however short."""
         if self._window:
-            self._learner.step(np.array(self._window, np.int32), self._before)
+            if self._learner.step(np.array(self._window, np.int32), self._before):
+                self._state[:] = self._frozen
             self._window.clear()
             self._before = self._state.copy()
 
     def place(self) -> dict[str, np.ndarray]:
         """The pre-activations; of a sequence that is learned also the window under way, and where it began."""
-        place = {"state": self._state.copy()}
+        place = {"state": self._state.copy(), "frozen": self._frozen.copy()}
         if self._learn:
             place["window"] = np.array(self._window, np.int32)
             if self._before is not None:
@@ -58,6 +80,8 @@ class LearningState:
     def move(self, place: dict[str, np.ndarray]) -> None:
         """Stand where another stood."""
         self._state[:] = placed(place, "state", self._state)
+        self._frozen[:] = placed(place, "frozen", self._frozen)
+        self._said = None
         if not self._learn:
             return
         window = place.get("window", np.zeros(0, np.int32))
@@ -69,7 +93,7 @@ class LearningState:
 
     def copy(self) -> LearningState:
         """A state at the same place that predicts by what is learned, and learns nothing itself."""
-        return LearningState(self._learner, self._state.copy(), learn=False)
+        return LearningState(self._learner, self._state.copy(), self._frozen.copy(), learn=False)
 
 
 class NetworkLearner:
@@ -80,6 +104,8 @@ class NetworkLearner:
         self._steps = OnlineSteps(network.model, network.params, network.alphabet, network.running, settings)
         self.window, self.share = self._steps.settings.window, network.share
         self.stepper: Stepper = network.stepper
+        self.frozen: Stepper = network.stepper
+        self._trust = _FIRST_TRUST
         self._under_way: LearningState | None = None
 
     @property
@@ -87,14 +113,24 @@ class NetworkLearner:
         """The symbols it knows."""
         return self._network.alphabet
 
+    @property
+    def weight(self) -> float:
+        """The share of what is learned in the prediction."""
+        return 1.0 / (1.0 + math.exp(-self._trust))
+
+    def weigh(self, learned: float, first: float) -> None:
+        """A symbol came that both gave a probability."""
+        gained = math.log(max(learned, _LEAST)) - math.log(max(first, _LEAST))
+        self._trust = min(self._trust + gained, _MOST_TRUST)
+
     def begin(self) -> LearningState:
         """The state at the start of a sequence; it predicts by what is learned so far."""
-        return LearningState(self, self.stepper.begin(), learn=False)
+        return self._state(learn=False)
 
     def begin_learning(self) -> LearningState:
         """The state at the start of a sequence that is learned as it is read, after what is left of the last one."""
         self.finish()
-        self._under_way = LearningState(self, self.stepper.begin(), learn=True)
+        self._under_way = self._state(learn=True)
         return self._under_way
 
     def finish(self) -> None:
@@ -104,15 +140,24 @@ class NetworkLearner:
 
     def learn(self, codes: np.ndarray) -> None:
         """A whole sequence, window by window."""
-        state = LearningState(self, self.stepper.begin(), learn=True)
+        state = self._state(learn=True)
         for code in codes.tolist():
             state.advance(code)
         state.finish()
 
-    def step(self, codes: np.ndarray, before: np.ndarray | None) -> None:
-        """Learn a window."""
-        self._steps.learn(codes, before)
+    def step(self, codes: np.ndarray, before: np.ndarray | None) -> bool:
+        """Learn a window; whether all that was learned had to be given up."""
+        lost = self._trust < _FIRST_TRUST - _LOST
+        if lost:
+            self._steps.begin_anew(self._network.params, _SLOWER)
+            self._trust = _FIRST_TRUST
+        else:
+            self._steps.learn(codes, before)
         self.stepper = self._network.model.stepper(self._steps.params)
+        return lost
+
+    def _state(self, learn: bool) -> LearningState:
+        return LearningState(self, self.stepper.begin(), self.frozen.begin(), learn)
 
     def learned(self) -> NetworkPredictor:
         """The network with its parameters and its metric as they are now."""
@@ -123,14 +168,18 @@ class NetworkLearner:
     def memory(self) -> dict[str, np.ndarray]:
         """The parameters and the metric."""
         params, running = self._steps.params, self._steps.running
-        own = {"w": params.w, "theta": params.theta, "V0": params.V0}
+        own = {"w": params.w, "theta": params.theta, "V0": params.V0, "trust": np.array([self._trust])}
         return {**own, **{f"running/{name}": part.copy() for name, part in running.items()}}
 
     def recall(self, memory: dict[str, np.ndarray]) -> None:
         """Know what another of this network knew."""
         params = self._steps.params
         w, theta, V0 = (placed(memory, name, getattr(params, name)) for name in ("w", "theta", "V0"))
+        trust = float(placed(memory, "trust", np.zeros(1))[0])
+        if not math.isfinite(trust):
+            raise InputError("what a stream learned does not fit this network (trust): take the file of the same model")
         self._steps.recall(params.replace(w=w, theta=theta, V0=V0), part_of(memory, "running/"))
+        self._trust = trust
         self.stepper = self._network.model.stepper(self._steps.params)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:

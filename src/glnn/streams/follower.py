@@ -140,7 +140,5 @@ class Follower:
 def remembered(memory: dict[str, Any], threshold: Threshold) -> Tally:
     """The tally of a follower that was written down; `threshold` gets what was counted."""
     told = dict(memory["tally"])
-    for k, n in memory["counts"].items():
-        threshold.counts[int(k)] = int(n)
-    threshold.count_many(())
+    threshold.recall({int(k): int(n) for k, n in memory["counts"].items()})
     return Tally(**{**told, "bits": float.fromhex(told["bits"])})

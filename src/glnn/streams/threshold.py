@@ -30,26 +30,33 @@ class Threshold:
         self.counts = np.zeros(_BINS + 1, np.int64) if counts is None else np.array(counts, np.int64)
         if self.counts.shape != (_BINS + 1,) or (self.counts < 0).any():
             raise InputError("the counts of bits are not those of a threshold")
-        self._value = self._find()
-        self._since = 0
+        self._value: float | None = None
 
     @property
     def bits(self) -> float:
         """What an event must cost more than; infinite while too few were counted to tell."""
+        # Found from all that was counted, so that it does not matter where counting was interrupted.
+        if self._value is None:
+            self._value = self._find()
         return self._value
 
     def count(self, bits: float) -> None:
         """A normal event that cost so many bits."""
         self.counts[min(int(bits * BINS_PER_BIT), _BINS) if bits < np.inf else _BINS] += 1
-        self._since += 1
-        if self._since >= 64:
-            self._value, self._since = self._find(), 0
+        self._value = None
 
     def count_many(self, bits: Iterable[float]) -> None:
         """Many such events."""
         for value in bits:
             self.count(value)
-        self._value, self._since = self._find(), 0
+
+    def recall(self, counts: dict[int, int]) -> None:
+        """Take up what was counted, by the numbers of the bins."""
+        for k, n in counts.items():
+            if not 0 <= k <= _BINS or n < 0:
+                raise InputError("the counts of bits are not those of a threshold")
+            self.counts[k] = n
+        self._value = None
 
     def _find(self) -> float:
         if self._fixed is not None:

@@ -77,6 +77,12 @@ class OnlineSteps:
         check_running(running, params)
         self.params, self.running = params, {name: part.copy() for name, part in running.items()}
 
+    def begin_anew(self, params: Params, slower: float) -> None:
+        """Go back to parameters, with a memory so many times as long; the metric stays."""
+        self.params = params
+        self.running = {name: part for name, part in self.running.items() if not name.startswith("trace.")}
+        self.running["memory"] = np.minimum(slower * self._memory, self.settings.most_memory)
+
     def learn(self, codes: np.ndarray, state: np.ndarray | None) -> None:
         """Learn a window: of a sequence that begins with it, or after the state before it."""
         found = self._sweep(codes, state)
