@@ -129,7 +129,8 @@ class Follower:
         if self.after is None:
             return True
         key, symbol = event
-        judged = key in self._due and symbol is not END
+        # What a case that was forgotten came to is forgotten with it.
+        judged = key in self._due and key in self.streams and symbol is not END
         if symbol == self.after:
             self._due.add(key)
         else:
