@@ -1,6 +1,6 @@
 """Learning that goes on while symbols arrive: what it is worth, what it costs, and what it takes.
 
-    python experiments/streaming.py prequential [SET ...]     bits an event, frozen and online, on logs and programs
+    python experiments/streaming.py prequential [SET ...] [only=MODEL]   bits an event, frozen and online
     python experiments/streaming.py harm                      the same where nothing drifts: sources of the paper
     python experiments/streaming.py speed                     CPU time of one push, best of many
     python experiments/streaming.py cost MODEL LEARNING [N]   CPU time and memory over ten million events
@@ -133,7 +133,8 @@ def prequential(names: list[str]) -> None:
     sys.path.insert(0, str(ROOT / "benchmarks"))
     import data_sets
 
-    for name in names or SETS:
+    only = [name.removeprefix("only=") for name in names if name.startswith("only=")]
+    for name in [name for name in names if not name.startswith("only=")] or SETS:
         found = data_sets.ALL[name]()
         known = {"alphabet": found.alphabet, "verbose": 0}
         models = {
@@ -142,6 +143,7 @@ def prequential(names: list[str]) -> None:
             "ngram": glnn.NGram(**known),
             "mixture of contexts": glnn.Mixture(networks=0, **known),
         }
+        models = {kind: model for kind, model in models.items() if not only or kind in only}
         score = list(found.score) if found.several else [found.score]
         compared("prequential", name, models, found.fit, score, found.several)
 
