@@ -48,6 +48,24 @@ def test_without_a_drift_it_does_no_harm(model: Any) -> None:
     assert online.sum() < 1.01 * frozen.sum()
 
 
+def test_learning_that_does_nothing_but_harm_costs_hardly_anything(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the steps are: what was learned is given up as soon as it has lost, and begins anew."""
+    random = np.random.default_rng(0)
+
+    def worse(self: OnlineSteps, found: Any, n: int) -> None:
+        self.params = self.params.replace(w=self.params.w + random.normal(0.0, 30.0, self.params.w.shape))
+
+    begun: list[float] = []
+    anew = OnlineSteps.begin_anew
+    monkeypatch.setattr(OnlineSteps, "_step", worse)
+    monkeypatch.setattr(OnlineSteps, "begin_anew", lambda self, *given: (begun.append(given[1]), anew(self, *given)))
+    text = chain(0.9, 3000)
+    online, frozen = model.stream(learning="online").push_many(text), model.stream().push_many(text)
+    assert len(begun) > 5
+    # At most log2(1 / 0.99) bits for every new beginning, of each network.
+    assert online.sum() < frozen.sum() + 0.0146 * (len(begun) + 2)
+
+
 def test_it_goes_on_elsewhere_to_the_same_bits(model: Any, tmp_path: Path) -> None:
     text = chain(0.5, 2000)
     stream = model.stream(learning="online")

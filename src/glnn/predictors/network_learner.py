@@ -20,9 +20,9 @@ from glnn.predictors.protocol import part_of, placed
 from glnn.sequences import Alphabet, Encoded, InputError
 from glnn.training.online import OnlineSettings, OnlineSteps
 
-# The share of what is learned in the beginning, as log-odds, and the most it becomes; after such a loss, in nats,
+# The share of what is learned in the beginning, as log-odds, the most and the least it becomes; after a loss, in nats,
 # what was learned is given up, to be learned again with a memory so many times as long.
-_FIRST_TRUST, _MOST_TRUST, _LOST = math.log(0.01 / 0.99), 8.0, 5.0
+_FIRST_TRUST, _MOST_TRUST, _LEAST_TRUST, _LOST = math.log(0.01 / 0.99), 8.0, -50.0, 5.0
 _SLOWER = 4.0
 _LEAST = 1e-300
 
@@ -121,7 +121,7 @@ class NetworkLearner:
     def weigh(self, learned: float, first: float) -> None:
         """A symbol came that both gave a probability."""
         gained = math.log(max(learned, _LEAST)) - math.log(max(first, _LEAST))
-        self._trust = min(self._trust + gained, _MOST_TRUST)
+        self._trust = min(max(self._trust + gained, _LEAST_TRUST), _MOST_TRUST)
 
     def begin(self) -> LearningState:
         """The state at the start of a sequence; it predicts by what is learned so far."""
