@@ -53,6 +53,15 @@ class PlainSteps(OnlineSteps):
         )
 
 
+class PlainLearner(NetworkLearner):
+    """Predicts with what it learned, whatever that is worth."""
+
+    weight = 1.0  # type: ignore[assignment]
+
+    def weigh(self, learned: float, first: float) -> None:
+        """Nothing is weighed."""
+
+
 def tell(name: str, **found: Any) -> None:
     """Write a result down and print it."""
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -78,7 +87,7 @@ def dynamic_evaluation(model: Any, data: list[Any], several: bool, rate: float) 
     from glnn.sequences.special import END
 
     network = model.predictor_
-    learner = NetworkLearner(network)
+    learner = PlainLearner(network)
     steps = PlainSteps(network.model, network.params, network.alphabet)
     steps.rate = rate
     learner._steps = steps
