@@ -62,8 +62,8 @@ def test_learning_that_does_nothing_but_harm_costs_hardly_anything(model: Any, m
     text = chain(0.9, 3000)
     online, frozen = model.stream(learning="online").push_many(text), model.stream().push_many(text)
     assert len(begun) > 5
-    # At most log2(1 / 0.99) bits for every new beginning, of each network.
-    assert online.sum() < frozen.sum() + 0.0146 * (len(begun) + 2)
+    # At most log2(1 / 0.99) bits for every new beginning, of each network, and hardly more for the bound of the odds.
+    assert online.sum() < frozen.sum() + 0.02 * (len(begun) + 2)
 
 
 def test_it_goes_on_elsewhere_to_the_same_bits(model: Any, tmp_path: Path) -> None:

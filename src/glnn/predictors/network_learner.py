@@ -1,8 +1,8 @@
 """Networks that go on learning while symbols arrive: a step after each window of them (`glnn.training.online`).
 
 What they learned is weighed against the network as it was, p = p₀ + v (p₁ − p₀), where the odds v / (1 − v) begin at
-1 to 99 and are multiplied by p₁(x_t) / p₀(x_t): where learning only does harm, that costs 0.015 bits in all, and one
-that has lost 7 bits begins anew from the network as it was, with smaller steps. Time a symbol is bounded and memory
+1 to 99 and are multiplied by p₁(x_t) / p₀(x_t), within bounds: learning that only does harm costs hardly anything, and
+one that has lost 43 bits begins anew from the network as it was, with smaller steps. Time a symbol is bounded and memory
 constant. Several sequences side by side share the network: each is learned when it ends, window by window.
 """
 
@@ -20,9 +20,11 @@ from glnn.predictors.protocol import part_of, placed
 from glnn.sequences import Alphabet, Encoded, InputError
 from glnn.training.online import OnlineSettings, OnlineSteps
 
-# The share of what is learned in the beginning, as log-odds, the most and the least it becomes; after a loss, in nats,
+# The share of what is learned in the beginning, as log-odds, and between which it stays. After a loss of so many nats
 # what was learned is given up, to be learned again with a memory so many times as long.
-_FIRST_TRUST, _MOST_TRUST, _LEAST_TRUST, _LOST = math.log(0.01 / 0.99), 8.0, -50.0, 5.0
+_FIRST_TRUST = math.log(0.01 / 0.99)
+_LEAST_TRUST, _MOST_TRUST = _FIRST_TRUST - 5.0, 8.0
+_LOST = 30.0
 _SLOWER = 4.0
 _LEAST = 1e-300
 
@@ -105,7 +107,7 @@ class NetworkLearner:
         self.window, self.share = self._steps.settings.window, network.share
         self.stepper: Stepper = network.stepper
         self.frozen: Stepper = network.stepper
-        self._trust = _FIRST_TRUST
+        self._trust, self._loss = _FIRST_TRUST, 0.0
         self._under_way: LearningState | None = None
 
     @property
@@ -122,6 +124,7 @@ class NetworkLearner:
         """A symbol came that both gave a probability."""
         gained = math.log(max(learned, _LEAST)) - math.log(max(first, _LEAST))
         self._trust = min(max(self._trust + gained, _LEAST_TRUST), _MOST_TRUST)
+        self._loss = max(self._loss - gained, 0.0)
 
     def begin(self) -> LearningState:
         """The state at the start of a sequence; it predicts by what is learned so far."""
@@ -147,10 +150,10 @@ class NetworkLearner:
 
     def step(self, codes: np.ndarray, before: np.ndarray | None) -> bool:
         """Learn a window; whether all that was learned had to be given up."""
-        lost = self._trust < _FIRST_TRUST - _LOST
+        lost = self._loss > _LOST
         if lost:
             self._steps.begin_anew(self._network.params, _SLOWER)
-            self._trust = _FIRST_TRUST
+            self._trust, self._loss = _FIRST_TRUST, 0.0
         else:
             self._steps.learn(codes, before)
         self.stepper = self._network.model.stepper(self._steps.params)
@@ -168,18 +171,18 @@ class NetworkLearner:
     def memory(self) -> dict[str, np.ndarray]:
         """The parameters and the metric."""
         params, running = self._steps.params, self._steps.running
-        own = {"w": params.w, "theta": params.theta, "V0": params.V0, "trust": np.array([self._trust])}
+        own = {"w": params.w, "theta": params.theta, "V0": params.V0, "trust": np.array([self._trust, self._loss])}
         return {**own, **{f"running/{name}": part.copy() for name, part in running.items()}}
 
     def recall(self, memory: dict[str, np.ndarray]) -> None:
         """Know what another of this network knew."""
         params = self._steps.params
         w, theta, V0 = (placed(memory, name, getattr(params, name)) for name in ("w", "theta", "V0"))
-        trust = float(placed(memory, "trust", np.zeros(1))[0])
-        if not math.isfinite(trust):
+        trust, loss = placed(memory, "trust", np.zeros(2)).tolist()
+        if not _LEAST_TRUST <= trust <= _MOST_TRUST or not loss >= 0.0:
             raise InputError("what a stream learned does not fit this network (trust): take the file of the same model")
         self._steps.recall(params.replace(w=w, theta=theta, V0=V0), part_of(memory, "running/"))
-        self._trust = trust
+        self._trust, self._loss = trust, loss
         self.stepper = self._network.model.stepper(self._steps.params)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
