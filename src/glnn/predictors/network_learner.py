@@ -2,7 +2,7 @@
 
 What they learned is weighed against the network as it was, p = p₀ + v (p₁ − p₀), where the odds v / (1 − v) begin at
 1 to 99 and are multiplied by p₁(x_t) / p₀(x_t), within bounds: learning that only does harm costs hardly anything, and
-one that has lost 43 bits begins anew from the network as it was, with smaller steps. Time a symbol is bounded and memory
+one that has lost 43 bits begins anew from the network as it was, with smaller steps. Time a symbol is bounded, memory
 constant. Several sequences side by side share the network: each is learned when it ends, window by window.
 """
 
