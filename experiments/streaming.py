@@ -5,6 +5,7 @@
     python experiments/streaming.py speed                     CPU time of one push, best of many
     python experiments/streaming.py cost MODEL LEARNING [N]   CPU time and memory over ten million events
     python experiments/streaming.py killed                    kill -9 in the middle of a stream, and go on
+    python experiments/streaming.py tables                    the lines as the tables of docs/streams.md
 
 Each result is a JSON line in experiments/results/streaming, written at once. Cases come one after the other, each event
 is predicted before it is learned. Dynamic evaluation is plain gradient steps over the same windows. Networks are kept
@@ -257,6 +258,36 @@ def push(kind: str, path: str, every: int) -> None:
         stream.save(path)
 
 
+def lines(name: str) -> list[dict[str, Any]]:
+    """The results of a kind."""
+    path = RESULTS / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def tables() -> None:
+    """Print what was found."""
+    for name in ("prequential", "harm"):
+        found = {(one["data"], one["model"], one["learning"]): one["bits_an_event"] for one in lines(name)}
+        print("\n| data | model | frozen | online | best SGD |\n|---|---|--:|--:|--:|")
+        for data, model in dict.fromkeys((data, model) for data, model, _ in found):
+            plain = [bits for (a, b, how), bits in found.items() if (a, b) == (data, model) and how.startswith("sgd")]
+            frozen, online = (found[data, model, how] for how in ("frozen", "online"))
+            change = f"{online:.4g} ({100 * (online / frozen - 1):+.1f} %)"
+            print(f"| {data} | {model} | {frozen:.4g} | {change} | {f'{min(plain):.4g}' if plain else ''} |")
+    print("\n| model | learning | only bits, µs | with what was expected, µs |\n|---|---|--:|--:|")
+    timed = {(one["model"], one["learning"], one["asked"]): one["microseconds_a_push"] for one in lines("speed")}
+    for model, learning in dict.fromkeys((model, learning) for model, learning, _ in timed):
+        bits, expected = (timed[model, learning, asked] for asked in ("bits", "expected"))
+        print(f"| {model} | {learning} | {bits:.1f} | {expected:.1f} |")
+    print("\n| model | learning | events | CPU µs an event | resident MB |\n|---|---|--:|--:|--:|")
+    for one in lines("cost"):
+        each, size = one["microseconds_an_event"], one["megabytes"]
+        print(f"| {one['model']} | {one['learning']} | {one['events']:,} | {each:.1f} | {size:.0f} |")
+    print("\n| model | events | taken up after | bits the same |\n|---|--:|--:|---|")
+    for one in lines("killed"):
+        print(f"| {one['model']} | {one['events']:,} | {one['taken_up_after']:,} | {one['bits_the_same']} |")
+
+
 if __name__ == "__main__":
     what, *rest = sys.argv[1:] or ["help"]
     if what == "prequential":
@@ -269,6 +300,8 @@ if __name__ == "__main__":
         cost(rest[0], rest[1], int(rest[2]) if len(rest) > 2 else 10_000_000)
     elif what == "killed":
         killed(rest)
+    elif what == "tables":
+        tables()
     elif what == "push":
         push(rest[0], rest[1], int(rest[2]))
     else:

@@ -85,3 +85,10 @@ def test_the_page_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     run_page("page.md")
     assert "counting.txt" in (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Three ways to count" in (tmp_path / "comparison.html").read_text(encoding="utf-8")
+
+
+def test_the_page_on_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = run_page("streams.md")
+    assert names["stream"].symbols == 1 + 5 * len("he dog sat on the mat. ")
+    assert names["pushed"].expected[0].symbol == "t" and names["pushed"].bits < 1.0
