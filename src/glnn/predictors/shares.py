@@ -16,7 +16,7 @@ import numpy as np
 from glnn.contexts.ngram import NGramModel
 from glnn.contexts.tree import ContextTreeWeighting
 from glnn.predictors.mixture import MixturePredictor
-from glnn.predictors.protocol import Predictor, State, move_to, place_of, rows_along
+from glnn.predictors.protocol import Predictor, State, learner_of, move_to, part_of, place_of, rows_along
 from glnn.predictors.shares_coding import SharesSteps, weighted
 from glnn.sequences import Alphabet, Encoded
 
@@ -179,23 +179,36 @@ class SharesLearner:
 
 
 class SharesStreamLearner(SharesLearner):
-    """The same for streams. Trees and n-grams keep the symbols that they read, 4 bytes each."""
+    """The same for streams, on which the networks learn too. Trees and n-grams keep the symbols read, 4 bytes each."""
+
+    def __init__(self, model: Shares) -> None:
+        super().__init__(model)
+        self._networks = [learner_of(network) for network in model.networks]
 
     def _learner(self, mixture: MixturePredictor) -> Any:
         return mixture.stream_learner()
 
+    @property
+    def _learners(self) -> list[Any]:
+        return [self._mixture, *self._beside, *self._networks]
+
+    def learned(self) -> Shares:
+        """The same shares of what all have become."""
+        return replace(super().learned(), networks=tuple(network.learned() for network in self._networks))
+
     def memory(self) -> dict[str, np.ndarray]:
         """What all have become."""
-        found = dict(self._mixture.memory())
-        for k, learner in enumerate(self._beside):
-            found[f"beside{k}"] = learner.memory()["history"]
-        return found
+        return {
+            f"{k}:{name}": part for k, learner in enumerate(self._learners) for name, part in learner.memory().items()
+        }
 
     def recall(self, memory: dict[str, np.ndarray]) -> None:
         """Know what others knew."""
-        self._mixture.recall(memory)
-        for k, learner in enumerate(self._beside):
-            learner.recall({"history": memory[f"beside{k}"]} if f"beside{k}" in memory else {})
+        for k, learner in enumerate(self._learners):
+            learner.recall(part_of(memory, f"{k}:"))
+
+    def _state(self, states: list[State]) -> SharesState:
+        return SharesState(states, self._model.weights, self._model.floor)
 
 
 def _rows(model: Predictor, data: Encoded) -> Iterator[np.ndarray]:
