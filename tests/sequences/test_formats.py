@@ -341,3 +341,9 @@ def test_a_line_is_called_by_its_beginning_and_empty_ones_are_counted(tmp_path: 
     found = glnn.read(path, "lines")
     assert found.note == "2 empty lines left out"
     assert found.names == ("line 1: anna", f"line 4: {'x' * 39}…")
+
+
+def test_wrapped_text_is_not_taken_for_a_sequence_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "wrapped.txt"
+    path.write_text("ACGTACGTAC\n" * 30 + "ACG\n")
+    assert glnn.read(path).note == ""
