@@ -176,6 +176,9 @@ def test_the_table_says_what_the_numbers_say(in_trained: Command) -> None:
     assert f"; {sum(row['alarm'] for row in rows.values())} of these 2 are" in table
     # Few cases are held out of 29: a rate of one in a hundred cannot be told from them.
     assert f"none of {found['threshold']['cases']} cases held out is above it (a rate of 0.01 needs more" in table
+    # The alarm is about what cases are ranked by: no case is strange on average because of one event.
+    by_mean = in_trained("score", "orders", "new.csv", "--by", "mean", "--json").json
+    assert {row["case"]: row["alarm"] for row in by_mean["cases"]} == {"a": False, "b": True}
     # A case that scores as much as the bound is not above it.
     own = in_trained("score", "orders", "new.csv", "--normal", "new.csv", "--alarms", 0.4)
     assert "; 0 of these 2 are" in own.out and not any(line.startswith(" ! ") for line in own.out.splitlines())
