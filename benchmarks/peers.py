@@ -83,6 +83,8 @@ def train_ours(given: Texts, seconds: float, seed: int = 0) -> Record:
     def look(info: Any, trainer: Any) -> None:
         nonlocal best
         spent[id(trainer.model)] = info.seconds
+        if info.validation is None:
+            return
         score = -info.validation * BITS - given.bits[1]
         if score < best:
             best = score

@@ -90,7 +90,7 @@ def test_the_skeleton_goes_all_the_way_to_the_command_line(tmp_path: Path) -> No
     from glnn.estimators import load
 
     model = page()["model"]
-    assert model.predictor_.members[0].model.memory == 30.0 and len(page()["text"]) == 20
+    assert model.networks_[0].model.memory == 30.0 and len(page()["text"]) == 20
     leaks = model.params_.theta.reshape(-1, 6, 2)[:, :, 1]
     assert np.ptp(leaks, axis=0).max() > 1e-3  # they began alike for every symbol: these were learned
     (tmp_path / "text").write_text("abracadabra " * 20)

@@ -165,7 +165,7 @@ def test_files_that_do_not_fit_together_are_refused(which: str, tmp_path: Path) 
 
 
 def test_a_whole_model_of_version_1_opens(tmp_path: Path) -> None:
-    model = GLNN(**NETWORK).fit(TEXT)
+    model = GLNN(**NETWORK, unknown="error").fit(TEXT)
     path = tmp_path / "model"
     model.save(path)
 
