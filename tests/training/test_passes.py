@@ -70,6 +70,17 @@ def test_side_by_side_is_the_same_pass(name: str, activation: str) -> None:
         np.testing.assert_allclose(one.state, other.state, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["glnn", "gnn"])
+def test_output_in_single_precision_is_the_same_pass(name: str) -> None:
+    given = case(name)
+    passes = pass_for(given.model, ADAM, 4, given.params), GeneralPass(given.model, ADAM, 4, given.params)
+    single, double = (one(given.params, streams(given).next(), NOISE, 1) for one in passes)
+    assert single.log_likelihood != double.log_likelihood
+    np.testing.assert_allclose(single.log_likelihood, double.log_likelihood, rtol=1e-5)
+    np.testing.assert_allclose(single.transition.gradient, double.transition.gradient, atol=2e-5)
+    np.testing.assert_allclose(single.writing.gradient, double.writing.gradient, atol=2e-5)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_metric_takes_the_general_pass_and_the_same_gradient(name: str) -> None:
     given = case(name)

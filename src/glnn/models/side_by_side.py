@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from glnn.models.base import Params
-from glnn.models.side_by_side_kernels import lstm_backward, lstm_forward, rnn_backward, rnn_forward
+from glnn.models.side_by_side_kernels import (
+    add_by_symbol,
+    lstm_backward,
+    lstm_forward,
+    lstm_peepholes,
+    rnn_backward,
+    rnn_forward,
+)
 from glnn.numeric.scratch import Workspace
 
 if TYPE_CHECKING:
@@ -71,7 +78,8 @@ class RNNSideBySide:
         rnn_backward(first, transposed, model.activation_code, a, error.reshape(L, K, N), B, start)
         flat = B.reshape(L * K, N)
         edges = (a.reshape(L * K, N).T @ flat)[model.graph.sources, model.graph.edge_targets]
-        return model.join(flat.sum(axis=0), edges, by_symbol(x.ravel(), flat, model.alphabet_size)), start
+        inputs = by_symbol(x.ravel(), flat, model.alphabet_size)
+        return model.join(inputs.sum(axis=0), edges, inputs), start
 
 
 class LSTMSideBySide:
@@ -113,19 +121,15 @@ class LSTMSideBySide:
         flat = B.reshape(L * K, 4 * N)
         h = np.ascontiguousarray(trace[:, 0]).reshape(L * K, N)
         of_edges = (h.T @ flat).reshape(N, 4, N)[model.graph.sources, :, model.graph.edge_targets]
-        before, after = trace[:, 1], trace[:, 2]
-        gates = B.reshape(L, K, 4, N)
-        looks = (before * gates[:, :, 0], before * gates[:, :, 1], after * gates[:, :, 2])
-        peepholes = np.stack([look.sum(axis=(0, 1), dtype=float) for look in looks], axis=1)
-        inputs = by_symbol(x.ravel(), flat, model.alphabet_size).reshape(-1, 4, N).transpose(0, 2, 1)
-        constants = flat.sum(axis=0, dtype=float).reshape(4, N).T
-        return model.join(constants, of_edges, peepholes, inputs), start
+        peepholes = np.zeros((3, N))
+        lstm_peepholes(trace, B, peepholes)
+        inputs = by_symbol(x.ravel(), flat, model.alphabet_size).reshape(-1, 4, N)
+        constants = inputs.sum(axis=0).T
+        return model.join(constants, of_edges, peepholes.T, inputs.transpose(0, 2, 1)), start
 
 
 def by_symbol(x: np.ndarray, rows: np.ndarray, symbols: int) -> np.ndarray:
     """Σ of the rows of each symbol, (A, columns)."""
-    order = np.argsort(x, kind="stable")
-    present, begins = np.unique(x[order], return_index=True)
     out = np.zeros((symbols, rows.shape[1]))
-    out[present] = np.add.reduceat(rows[order], begins, axis=0)
+    add_by_symbol(x, rows, out)
     return out

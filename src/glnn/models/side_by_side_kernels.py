@@ -204,3 +204,25 @@ def lstm_backward(
                     start[N + j] += of_h[j]
                     of_c[j] = 0
                     of_h[j] = 0
+
+
+@kernel(CONTRACT)
+def lstm_peepholes(trace: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
+    """Σ c B_i, Σ c B_f and Σ c' B_o over all positions, (3, N)."""
+    L, _, K, N = trace.shape
+    for t in range(L):
+        for k in range(K):
+            before, after, b = trace[t, 1, k], trace[t, 2, k], B[t, k]
+            for j in range(N):
+                out[0, j] += before[j] * b[j]
+                out[1, j] += before[j] * b[N + j]
+                out[2, j] += after[j] * b[2 * N + j]
+
+
+@kernel(CONTRACT)
+def add_by_symbol(x: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
+    """Add each row to that of its symbol, in the order of the rows."""
+    for n in range(x.size):
+        sums, row = out[x[n]], rows[n]
+        for j in range(row.size):
+            sums[j] += row[j]

@@ -48,14 +48,19 @@ def pass_for(model: Model, method: TransitionMethod, streams: int, params: Param
     beside = model.side_by_side() if method is ADAM else None
     if beside is not None:
         return BesidePass(model, beside, streams, params)
-    return GeneralPass(model, method, streams, params)
+    return GeneralPass(model, method, streams, params, np.float32 if method is ADAM else np.float64)
 
 
 class GeneralPass:
-    """Any model, any method: stream after stream, in double precision."""
+    """Any model, any method: stream after stream, in double precision.
 
-    def __init__(self, model: Model, method: TransitionMethod, streams: int, params: Params) -> None:
-        self._model, self._method = model, method
+    With Adam's rule the output can be computed in single precision, which is most of the work where units are many.
+    """
+
+    def __init__(
+        self, model: Model, method: TransitionMethod, streams: int, params: Params, precision: type = np.float64
+    ) -> None:
+        self._model, self._method, self._precision = model, method, precision
         signals = model.signals
         self._layout = Layout(signals.ptr, signals.rows, model.alphabet_size, signals.symbols == "gate")
         self.state = np.tile(model.begin(params.V0), (streams, 1))
@@ -78,7 +83,10 @@ class GeneralPass:
         error = np.empty(a.shape)
         variance = np.empty(a.shape if recursion else (0, 0))
         if method is ADAM:
-            writing, total = softmax.gradient_terms(a, output.y, output.weight, params.w, error)
+            terms = np.empty(a.shape, self._precision)
+            read = a.astype(self._precision, copy=False)
+            writing, total = softmax.gradient_terms(read, output.y, output.weight, params.w, terms)
+            error[:] = terms
         else:
             writing, total = softmax.writing_statistics(a, output.y, output.weight, params.w)
             softmax.source_terms(a, output.y, output.weight, params.w, error, variance if recursion else None)
