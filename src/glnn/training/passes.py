@@ -83,8 +83,8 @@ class GeneralPass:
         error = np.empty(a.shape)
         variance = np.empty(a.shape if recursion else (0, 0))
         if method is ADAM:
-            terms = np.empty(a.shape, self._precision)
-            read = a.astype(self._precision, copy=False)
+            terms: np.ndarray = np.empty(a.shape, self._precision)
+            read: np.ndarray = a.astype(self._precision, copy=False)
             writing, total = softmax.gradient_terms(read, output.y, output.weight, params.w, terms)
             error[:] = terms
         else:
