@@ -44,7 +44,7 @@ def table(folder: Path) -> str:
     rows = []
     for line in lines:
         setting = from_json(line["setting"])
-        usual = replace(setting, start="", fold=0)
+        usual = replace(setting, start="", graph="", fold=0)
         if usual == setting:
             continue
         control = found.get(usual)

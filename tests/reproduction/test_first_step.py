@@ -58,15 +58,26 @@ def test_the_rate_of_a_mean() -> None:
     assert trainer.progress.writing_rate == pytest.approx(1 / 6)
 
 
+@pytest.mark.parametrize("start", ["quiet", "even"])
 @pytest.mark.parametrize("model", ["gnn", "rnn"])
-def test_a_quiet_start_reacts_less_than_it_decays(model: str) -> None:
+def test_reactions_fall_with_the_time_scale(model: str, start: str) -> None:
     setting = Setting("music", model, "qdh", "rbpm", 6, 3, 0, "1 steps", 40)
-    usual, quiet = (
-        new_trainer(found, sequences_of(found), validated=False) for found in (setting, replace(setting, start="quiet"))
+    usual, other = (
+        new_trainer(found, sequences_of(found), validated=False) for found in (setting, replace(setting, start=start))
     )
-    (_, loud), (tau, soft) = (trainer.model.split(trainer.progress.params.theta) for trainer in (usual, quiet))
+    (_, loud), (tau, soft) = (trainer.model.split(trainer.progress.params.theta) for trainer in (usual, other))
     mu = 1 / np.arange(2.0, 8.0)
-    np.testing.assert_allclose(soft, loud * mu / 2, atol=1e-15)
-    np.testing.assert_allclose(tau[:, quiet.model.loops], np.tile(1 - mu, (len(tau), 1)))
-    with pytest.raises(InputError, match="no start is called 'loud': there are quiet"):
-        started("loud", quiet.model, quiet.progress.params)
+    np.testing.assert_allclose(soft, loud * (mu / 2 if start == "quiet" else 2 * np.sqrt(mu)), atol=1e-15)
+    np.testing.assert_allclose(tau[:, other.model.loops], np.tile(1 - mu, (len(tau), 1)))
+    with pytest.raises(InputError, match="no start is called 'loud': there are quiet, even"):
+        started("loud", other.model, other.progress.params)
+
+
+@pytest.mark.parametrize("graph", ["", "into"])
+def test_the_graph_has_its_edges_from_or_into_each_unit(graph: str) -> None:
+    setting = Setting("music", "gnn", "qdh", "rbpm", 12, 3, 0, "1 steps", 40, graph=graph)
+    found = new_trainer(setting, sequences_of(setting), validated=False).model.graph
+    into, out = set(found.in_degrees), set(np.diff(found.out_ptr))
+    assert (into if graph else out) == {3}
+    assert len(out if graph else into) > 1
+    assert set(range(12)) == {int(unit) for unit, to in zip(found.sources, found.edge_targets, strict=True) if unit == to}

@@ -90,6 +90,7 @@ def test_a_setting_survives_json_also_from_before_sizes() -> None:
         "after_nine",
         "first_rate",
         "start",
+        "graph",
         "fold",
         "length",
         "recipe",

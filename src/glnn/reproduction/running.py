@@ -158,7 +158,7 @@ def step_records(progress: Progress) -> dict[str, Any]:
 def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) -> Any:
     """A trainer at its start, its kernels compiled; `validated` says whether it scores the validation sequence."""
     from glnn.models import MODELS
-    from glnn.network import random_graph
+    from glnn.network import Graph, random_graph
     from glnn.reproduction.first_step import NoSaturatingFirstStep
     from glnn.reproduction.starts import started
     from glnn.training.compiling import compiling
@@ -172,7 +172,10 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     symbols = len(sequences.source.alphabet)
     generator = np.random.default_rng(setting.seed)
     scales = {"time_scales": 1.0 / np.geomspace(2.0, setting.longest, setting.units)} if setting.longest else {}
-    model = MODELS[setting.model](random_graph(setting.units, setting.degree, generator), symbols, **scales)
+    graph = random_graph(setting.units, setting.degree, generator)
+    if setting.graph == "into":
+        graph = Graph.from_edges(graph.units, graph.edge_targets, graph.sources)
+    model = MODELS[setting.model](graph, symbols, **scales)
     counts = np.bincount(train.codes, minlength=symbols).astype(float)
     predicted = np.bincount(train.codes[train.mask], minlength=symbols).astype(float)
     params = started(setting.start, model, model.initial(predicted, counts, generator))

@@ -125,6 +125,8 @@ class Setting:
     no units, "mean" for 1/(NT), the rate of a mean over the T symbols."""
     start: str = ""
     """How the network begins, a name of `starts.py`; empty for the model's own way."""
+    graph: str = ""
+    """Empty for d edges from each unit, as the text has it, "into" for d edges into each, as its costs are counted."""
     fold: int = 0
     """Steps between looks for units that have become constants, to fold them and begin them anew; 0 for none."""
     length: int = 0
@@ -145,6 +147,7 @@ class Setting:
             f"steps shortened every {self.coherence}" if self.coherence else "",
             f"time scales to {self.longest}" if self.longest else "",
             f"begun {self.start}" if self.start else "",
+            "d edges into each unit" if self.graph else "",
             f"first rate {_RATES[self.first_rate]}" if self.metric in _WITHOUT_METRIC else "",
             "insertions after 9" if self.source == "insertions" and self.after_nine else "",
             f"constants folded every {self.fold}" if self.fold else "",
@@ -164,7 +167,7 @@ class Setting:
 
 _FIELDS = tuple(field.name for field in fields(Setting))
 # Older lines lack these, and mean their defaults.
-LATER = ("size", "apart", "coherence", "longest", "after_nine", "first_rate", "start", "fold", "length", "recipe")
+LATER = ("size", "apart", "coherence", "longest", "after_nine", "first_rate", "start", "graph", "fold", "length", "recipe")
 
 
 def from_json(value: dict[str, Any]) -> Setting:
@@ -217,8 +220,8 @@ def readings(setting: Setting, reading: str = READINGS[0]) -> tuple[Setting, ...
     that leave units room to learn. By its text, there are such blocks, and all rates begin at 1/N.
     """
     if reading == "text":
-        return (replace(setting, after_nine=True, first_rate="", start="", recipe=""),)
-    read = replace(setting, after_nine=setting.source != "insertions", start="", recipe="")
+        return (replace(setting, after_nine=True, first_rate="", start="", graph="", recipe=""),)
+    read = replace(setting, after_nine=setting.source != "insertions", start="", graph="", recipe="")
     rates = FIRST_RATES if setting.metric in _WITHOUT_METRIC else ("",)
     return tuple(replace(read, first_rate=rate) for rate in rates)
 

@@ -13,7 +13,7 @@ import numpy as np
 from glnn.models import Params
 from glnn.sequences import InputError
 
-STARTS = ("", "quiet")
+STARTS = ("", "quiet", "even")
 
 
 def started(name: str, model: Any, params: Params) -> Params:
@@ -24,10 +24,9 @@ def started(name: str, model: Any, params: Params) -> Params:
         raise InputError(f"no start is called {name!r}: there are {', '.join(filter(None, STARTS))}")
     tau, bias = (part.copy() for part in model.split(params.theta))
     mu = 1.0 / np.arange(2.0, model.units + 2)
-    if name == "quiet":
-        # ½(u − ū) becomes μ/4 (u − ū).
-        bias *= mu / 2.0
-        tau[:, model.loops] = 1.0 - mu
+    tau[:, model.loops] = 1.0 - mu
+    # ½(u − ū) becomes μ/4 (u − ū), or √μ (u − ū), with which units of all time scales vary by the same amount.
+    bias *= mu / 2.0 if name == "quiet" else 2.0 * np.sqrt(mu)
     join = model.join
     theta = join(np.zeros(model.units), tau[0], bias) if model.name == "rnn" else join(tau, bias)
     return Params(params.w, theta, params.V0)
