@@ -167,7 +167,19 @@ class Setting:
 
 _FIELDS = tuple(field.name for field in fields(Setting))
 # Older lines lack these, and mean their defaults.
-LATER = ("size", "apart", "coherence", "longest", "after_nine", "first_rate", "start", "graph", "fold", "length", "recipe")
+LATER = (
+    "size",
+    "apart",
+    "coherence",
+    "longest",
+    "after_nine",
+    "first_rate",
+    "start",
+    "graph",
+    "fold",
+    "length",
+    "recipe",
+)
 
 
 def from_json(value: dict[str, Any]) -> Setting:
