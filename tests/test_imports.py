@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "metrics": {"registry", "numeric"},
     "training": {"sequences", "network", "models", "output", "metrics", "numeric", "progress"},
     "sources": {"sequences"},
-    "baselines": {"sequences", "network", "numeric", "coding"},
+    "baselines": {"sequences", "network", "numeric", "coding", "output", "training", "progress"},
     "contexts": {"sequences", "numeric", "coding"},
     "predictors": {"sequences", "models", "output", "training", "contexts", "baselines", "numeric", "coding"},
     "streams": {"sequences", "predictors", "storage"},

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from glnn.codec import compress
-from glnn.estimators.compressing import Compressing
+from glnn.estimators import SequenceModel
 from tests.codec.predictors import predictor
 
 
-class Model(Compressing, BaseEstimator):
+class Model(SequenceModel):
     """Something that can be fitted."""
 
     predictor_: Any

@@ -173,14 +173,14 @@ def test_an_interruption_while_compiling_is_one(monkeypatch: pytest.MonkeyPatch)
 def test_processes_compile_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import fcntl
 
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    lock = tmp_path / "glnn" / "compiling.lock"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    lock = tmp_path / "compiling.lock"
     with compiling(Display(0)), lock.open("a") as other, pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     with lock.open("a") as other:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     # Where nothing can be written, it goes on all the same.
-    monkeypatch.setenv("XDG_CACHE_HOME", str(lock))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(lock))
     with compiling(Display(0)):
         pass
 

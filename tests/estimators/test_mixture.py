@@ -14,10 +14,10 @@ import glnn
 from glnn.codec import encoded_bits
 from glnn.codec.steps import steps_of
 from glnn.coding.range_coder import PENDING, PLACE, encoder
-from glnn.estimators.mixture_experts import Beside, best_shares
-from glnn.estimators.mixture_fit import Recipe
-from glnn.estimators.mixture_trial import FrozenTrial, Promising, Trial
 from glnn.predictors import Predictor
+from glnn.predictors.experts import Beside, best_shares
+from glnn.predictors.mixture_recipe import Recipe
+from glnn.predictors.mixture_trial import FrozenTrial, Promising, Trial
 from glnn.predictors.protocol import StepwisePredictor
 from glnn.sequences import Alphabet, Encoded, encode
 from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file

@@ -67,7 +67,7 @@ def test_new_symbols_join_the_alphabet(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["GLNN", "RNN", "LSTM"])
 def test_known_symbols_lead_a_network_on_as_before(name: str) -> None:
-    from glnn.estimators.continuing import grown
+    from glnn.sequences.alphabet import grown
 
     model = made(name, unknown="grow", smoothing=0.0).fit(glnn.Sequences(CASES))
     before = model.predict_proba(["in", "work"])

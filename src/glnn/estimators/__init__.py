@@ -5,9 +5,9 @@ from typing import Any
 from glnn.estimators.architectures import GLNN, GNN, LSTM, RNN, estimator, estimators
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.context_tree import ContextTree
+from glnn.estimators.counting import NGram
 from glnn.estimators.hidden_markov import HMM
 from glnn.estimators.mixture import Mixture
-from glnn.estimators.ngram import NGram
 from glnn.estimators.persistence import load
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from glnn import predictors
-from glnn.estimators.compressing import Compressing
+from glnn.codec import files, message
 from glnn.estimators.parameters import (
     Conventions,
     check_fitted,
@@ -30,6 +30,7 @@ from glnn.predictors import Predictor, State
 from glnn.predictors.escape import WithEscape
 from glnn.predictors.protocol import learner_of
 from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading, TrainingData, read_training_data
+from glnn.sequences.alphabet import base_of, grown, new_symbols
 
 if TYPE_CHECKING:
     from glnn.streams import Stream, Streams
@@ -55,7 +56,7 @@ class Trace:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SequenceModel(Compressing, Conventions):
+class SequenceModel(Conventions):
     """A probabilistic model of sequences of symbols.
 
     `fit` sets `predictor_`, the fitted predictor, and `alphabet_`, the symbols in the order of its probabilities; a
@@ -149,6 +150,45 @@ class SequenceModel(Compressing, Conventions):
         ]
         return samples[0] if number_of is None else samples
 
+    def compress(self, data: Any) -> bytes:
+        """Data of any kind that the model reads, as bytes that `decompress` turns back into the same symbols.
+
+        A text that is cut into words comes back with single spaces; `compress_file` keeps every byte.
+        """
+        check_fitted(self)
+        return message.compress(self, data)
+
+    def decompress(self, blob: bytes, *, most_symbols: int | None = None) -> Any:
+        """What `compress` was given; refuses a damaged stream, one of another model, one of too many symbols."""
+        check_fitted(self)
+        return message.decompress(self, blob, most_symbols=most_symbols)
+
+    def compress_file(
+        self,
+        path: str | os.PathLike[str],
+        target: str | os.PathLike[str],
+        *,
+        progress: files.Progress | None = None,
+    ) -> int:
+        """Compress a file, cut as the model was trained, into another; gives the bytes written.
+
+        `progress` is called now and then with the part of the work that is done, 0 to 1.
+        """
+        check_fitted(self)
+        return files.compress_file(self, path, target, progress=progress)
+
+    def decompress_file(
+        self,
+        path: str | os.PathLike[str],
+        target: str | os.PathLike[str],
+        *,
+        progress: files.Progress | None = None,
+        most_symbols: int | None = None,
+    ) -> int:
+        """The file that `compress_file` was given, byte for byte; gives the bytes written."""
+        check_fitted(self)
+        return files.decompress_file(self, path, target, progress=progress, most_symbols=most_symbols)
+
     def partial_fit(self, data: Any, mask: Any = None) -> Self:
         """Go on learning: the first call fits, each later one learns from more data, in place.
 
@@ -156,12 +196,13 @@ class SequenceModel(Compressing, Conventions):
         from the parameters that they have, on all of the new data at once and on them alone; calibration and smoothing
         stay. With `unknown="grow"` symbols never seen before join the alphabet.
         """
-        from glnn.estimators.continuing import go_on
-
         if not hasattr(self, "predictor_"):
             return self.fit(data, mask=mask)  # type: ignore[attr-defined,no-any-return]
         checked(self, SequenceModel)
-        go_on(self, data, mask)
+        new = new_symbols(data, base_of(self.alphabet_)) if self.unknown == "grow" else []
+        if new:
+            self._take_symbols(grown(self.alphabet_, new), len(new))
+        self._go_on(Reader(self.alphabet_).read(data, mask).known())
         return self
 
     def stream(self, *, learning: str = "frozen") -> Stream:

@@ -23,11 +23,10 @@ from glnn.contexts.tree import (
 )
 from glnn.contexts.tree_kernels import STORED
 from glnn.estimators.base import Trace
-from glnn.estimators.continuing import moved_up
 from glnn.estimators.counting import CountingModel, Look, check_history
 from glnn.estimators.parameters import checked, choice, described, integer, number, parameter
 from glnn.sequences import Alphabet, Reader, TrainingData
-from glnn.sequences.special import base_of
+from glnn.sequences.alphabet import base_of, moved_up
 from glnn.storage.model_file import ModelFileError
 
 # One place says what is used when nothing is passed.

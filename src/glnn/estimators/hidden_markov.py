@@ -12,8 +12,7 @@ import numpy as np
 
 from glnn import registry
 from glnn.baselines.hmm import EMStep, HiddenMarkovModel, first_positions, fit_hmm
-from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.hidden_markov_fit import (
+from glnn.baselines.hmm_training import (
     LAST_STEPS,
     PRIOR,
     best_share_of,
@@ -24,6 +23,7 @@ from glnn.estimators.hidden_markov_fit import (
     started,
     states_for,
 )
+from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import checked, degree_within, described, integer, number, parameter, seed
 from glnn.predictors.uniform import Smoothed
 from glnn.progress import Display

@@ -17,19 +17,18 @@ from glnn.contexts.mixing_votes import votes
 from glnn.contexts.tree import ReadProgress
 from glnn.estimators.architectures import GLNN
 from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.continuing import moved_up
-from glnn.estimators.mixture_budget import within
-from glnn.estimators.mixture_experts import Beside
 from glnn.estimators.mixture_file import arrays_of, networks_from, recipe_from
-from glnn.estimators.mixture_fit import Progress, Recipe, for_network
-from glnn.estimators.mixture_trial import ENOUGH_SEQUENCES, FrozenTrial, Promising, Trial
 from glnn.estimators.network import Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
+from glnn.predictors.experts import Beside
 from glnn.predictors.mixture import MixturePredictor, pieces
+from glnn.predictors.mixture_budget import within
+from glnn.predictors.mixture_recipe import Progress, Recipe, for_network
+from glnn.predictors.mixture_trial import ENOUGH_SEQUENCES, FrozenTrial, Promising, Trial
 from glnn.predictors.shares import Shares
 from glnn.progress import Display
 from glnn.sequences import Alphabet, Encoded, InputError, Reader
-from glnn.sequences.special import base_of
+from glnn.sequences.alphabet import base_of, moved_up
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.compiling import beginning, compiling
 from glnn.training.observer import Observer

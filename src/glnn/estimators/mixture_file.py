@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from glnn.contexts.ngram import LONGEST_ORDER
-from glnn.estimators.mixture_experts import Beside
-from glnn.estimators.mixture_fit import Recipe
 from glnn.estimators.network import Network
 from glnn.estimators.persistence import load
+from glnn.predictors.experts import Beside
+from glnn.predictors.mixture_recipe import Recipe
 from glnn.storage.model_file import ModelFileError
 
 

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from glnn.estimators.base import Trace
-from glnn.estimators.continuing import trained_on, with_symbols
 from glnn.estimators.network_fitted import FittedNetwork
 from glnn.estimators.parameters import (
     callable_or_none,
@@ -26,11 +25,12 @@ from glnn.estimators.parameters import (
     described,
     flag,
     integer,
+    metric_of,
     number,
     parameter,
+    patience_of,
     seed,
 )
-from glnn.estimators.recipes import RECIPES, in_batches, metric_of, patience_of, recorded, resolve
 from glnn.metrics import WRITING_METHODS, TransitionMethod
 from glnn.models import Model
 from glnn.models.recurrence import ACTIVATIONS
@@ -40,7 +40,9 @@ from glnn.sequences import Alphabet, Encoded, InputError, Reader
 from glnn.sequences.special import base_of
 from glnn.training import fitting
 from glnn.training.budget import Budget, parse_budget
+from glnn.training.continuing import trained_on, with_symbols
 from glnn.training.observer import Observer
+from glnn.training.recipes import RECIPES, in_batches, recorded, resolve
 from glnn.training.trainer import Callback
 from glnn.training.validation import split
 

@@ -12,7 +12,6 @@ from glnn.estimators.parameters import (
     integer,
     number,
 )
-from glnn.estimators.recipes import recorded
 from glnn.models import Model, Params
 from glnn.network import Graph
 from glnn.predictors import Predictor
@@ -24,6 +23,7 @@ from glnn.sequences import Reader, TrainingData
 from glnn.storage import network_arrays
 from glnn.training.observer import Training
 from glnn.training.race import Run
+from glnn.training.recipes import recorded
 from glnn.training.validation import share_of_uniform
 
 # What a model file tells of the training beside the history.

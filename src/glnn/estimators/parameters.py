@@ -19,12 +19,17 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import field, fields
 from numbers import Integral, Real
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
+from glnn.metrics import TRANSITION_METHODS, TransitionMethod
 from glnn.sequences import InputError
 from glnn.sequences.errors import one_line
+
+if TYPE_CHECKING:
+    from glnn.predictors import Predictor
+    from glnn.sequences import Alphabet
 
 Kind = TypeVar("Kind")
 
@@ -101,6 +106,28 @@ def number(
     raise InputError(f"{name} is {one_line(value)}: it must be a number, {above}{below}{_also(False, word)}")
 
 
+def metric_of(name: str, value: Any) -> Any:
+    """A method, or the name of one that is there now: others may have been added since this module was read."""
+    if isinstance(value, TransitionMethod):
+        return value
+    return choice(name, value, ("auto", *TRANSITION_METHODS, "adam"))
+
+
+def patience_of(name: str, value: Any) -> Any:
+    """Whole steps, a part of the budget below 1, None or "auto"."""
+    if value is None or value == "auto":
+        return value
+    if isinstance(value, float) and not isinstance(value, bool) and 0.0 < value < 1.0:
+        return value
+    try:
+        return integer(name, value, 1)
+    except InputError:
+        raise InputError(
+            f"{name} is {one_line(value)}: give a whole number of steps, a part of the budget between 0 and 1, "
+            "None for no patience limit, or 'auto'"
+        ) from None
+
+
 def flag(name: str, value: Any, word: str | None = None) -> Any:
     """True or False; `word` ("auto") says what else is allowed."""
     if isinstance(value, bool | np.bool_):
@@ -150,6 +177,10 @@ def check_fitted(model: Any) -> None:
 
 class Conventions:
     """Parameters are the arguments of `__init__`, which stores them under their names."""
+
+    predictor_: Predictor
+    alphabet_: Alphabet
+    escape_probability_: float | None
 
     @classmethod
     def default_params(cls) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from glnn.sequences.errors import InputError, one_line
-from glnn.sequences.tokens import KINDS, Kind, Tokens, blocks, in_stable_order, table_limit, tokens_of
+from glnn.sequences.tokens import KINDS, Kind, Tokens, blocks, in_stable_order, parts_of, table_limit, tokens_of
 
 
 @dataclass(frozen=True, init=False)
@@ -208,3 +208,24 @@ def code_of(alphabet: Alphabet, special: Special) -> int | None:
     if isinstance(alphabet, ExtendedAlphabet) and special in alphabet.special:
         return len(alphabet.base) + alphabet.special.index(special)
     return None
+
+
+def new_symbols(data: Any, alphabet: Alphabet) -> list[Any]:
+    """The symbols of the data that the alphabet lacks, in the order of their first occurrence."""
+    found: dict[Any, None] = {}
+    for tokens in parts_of(data, alphabet.kind).tokens:
+        for place in np.flatnonzero(alphabet.lookup(tokens) < 0):
+            found[tokens.symbol(int(place))] = None
+    return list(found)
+
+
+def grown(alphabet: Alphabet, new: list[Any]) -> Alphabet:
+    """The alphabet with more symbols after the data's own."""
+    base = base_of(alphabet)
+    larger = Alphabet([*base.symbols, *new], base.kind)
+    return ExtendedAlphabet(larger, *alphabet.special) if isinstance(alphabet, ExtendedAlphabet) else larger
+
+
+def moved_up(codes: np.ndarray, symbols: int, new: int) -> np.ndarray:
+    """Codes of an alphabet of `symbols` of the data's own in one that has `new` more; ends and paddings move up."""
+    return np.where(codes >= symbols, codes.astype(np.int64) + new, codes)

@@ -93,20 +93,28 @@ class Ahead:
 
 def nothing_compiled() -> bool:
     """Whether no kernel of this version was ever compiled here."""
+    folder = _kernels()
+    return folder is None or not any(folder.rglob("*.nbi"))
+
+
+def _kernels() -> Path | None:
+    """Where compiled kernels of this version are kept."""
     folder = os.environ.get("NUMBA_CACHE_DIR") or _cache_folder()
-    return folder == "" or not any(Path(folder).rglob("*.nbi"))
+    return Path(folder) if folder else None
 
 
 @contextmanager
 def _alone(display: Display) -> Iterator[None]:
-    """Wait for other processes of this user; where files cannot be locked or written, do not wait."""
+    """Wait for other processes that fill the same folder; where files cannot be locked or written, do not wait."""
+    folder = _kernels()
     try:
         import fcntl
 
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glnn"
+        if folder is None:
+            raise OSError("kernels are not kept")
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / "compiling.lock").open("a")
-    except (ImportError, OSError, RuntimeError):
+    except (ImportError, OSError):
         yield
         return
     with file:

@@ -14,8 +14,8 @@ import numpy as np
 from glnn.contexts.mixing import CHUNK, ContextMixing, firsts, new_reader
 from glnn.contexts.mixing_averaging import WeightAverage
 from glnn.contexts.mixing_plan import Plan, letters_of, make_plan
-from glnn.estimators.mixture_experts import ALONE, Beside, Experts, best_shares, counts_of
 from glnn.predictors import Predictor
+from glnn.predictors.experts import ALONE, Beside, Experts, best_shares, counts_of
 from glnn.predictors.mixture import MixturePredictor, pieces
 from glnn.predictors.shares import Shares
 from glnn.sequences import Alphabet, Encoded

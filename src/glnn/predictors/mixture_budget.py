@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glnn.estimators.mixture_fit import Recipe
+from glnn.predictors.mixture_recipe import Recipe
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget
 

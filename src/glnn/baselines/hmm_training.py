@@ -15,8 +15,7 @@ import numpy as np
 
 from glnn.baselines.hmm import EMStep, HiddenMarkovModel, expected_counts, fit_hmm, initial_hmm
 from glnn.baselines.hmm_growth import few_states, markov_chain, softened, split_states
-from glnn.output.uniform import best_share
-from glnn.predictors import regularise
+from glnn.output.uniform import best_share, regularise
 from glnn.progress import Display
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock

@@ -11,10 +11,8 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
-from glnn.estimators.parameters import choice, integer
 from glnn.metrics import TRANSITION_METHODS, TransitionMethod
 from glnn.sequences import InputError
-from glnn.sequences.errors import one_line
 from glnn.training.settings import WINDOW, Settings
 from glnn.training.stochastic import StochasticTrainer
 from glnn.training.trainer import Trainer
@@ -30,28 +28,6 @@ class Method(NamedTuple):
     settings: Settings
     trainer: Callable[..., Trainer]
     rival: Settings | None
-
-
-def metric_of(name: str, value: Any) -> Any:
-    """A method, or the name of one that is there now: others may have been added since this module was read."""
-    if isinstance(value, TransitionMethod):
-        return value
-    return choice(name, value, ("auto", *TRANSITION_METHODS, "adam"))
-
-
-def patience_of(name: str, value: Any) -> Any:
-    """Whole steps, a part of the budget below 1, None or "auto"."""
-    if value is None or value == "auto":
-        return value
-    if isinstance(value, float) and not isinstance(value, bool) and 0.0 < value < 1.0:
-        return value
-    try:
-        return integer(name, value, 1)
-    except InputError:
-        raise InputError(
-            f"{name} is {one_line(value)}: give a whole number of steps, a part of the budget between 0 and 1, "
-            "None for no patience limit, or 'auto'"
-        ) from None
 
 
 def resolve(values: dict[str, Any], paper_metric: str) -> Method:

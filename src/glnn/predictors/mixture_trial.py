@@ -16,10 +16,10 @@ from glnn.contexts.mixing import CHUNK, Reader, firsts, new_reader
 from glnn.contexts.mixing_averaging import WeightAverage
 from glnn.contexts.mixing_reading import ALL, NOTHING
 from glnn.contexts.ngram import choose_order
-from glnn.estimators.mixture_experts import Beside, best_shares, frozen_experts
-from glnn.estimators.mixture_fit import Recipe, plan_of
 from glnn.predictors import Predictor
+from glnn.predictors.experts import Beside, best_shares, frozen_experts
 from glnn.predictors.mixture import pieces
+from glnn.predictors.mixture_recipe import Recipe, plan_of
 from glnn.sequences import Encoded
 from glnn.training.records import StepInfo
 from glnn.training.validation import Split
