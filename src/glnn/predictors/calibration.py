@@ -42,6 +42,10 @@ class EntropyWeights:
         """How many predictors they weigh."""
         return int(self.weights.shape[1])
 
+    def times(self, factor: float) -> EntropyWeights:
+        """The same with all weights so many times as large: less than 1 is less sure."""
+        return EntropyWeights(self.nodes, factor * self.weights)
+
     def at_most_even(self) -> EntropyWeights:
         """The same with sums of 1 at most: never surer than the members themselves."""
         sums = self.weights.sum(axis=1, keepdims=True)

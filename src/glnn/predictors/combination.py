@@ -31,6 +31,9 @@ MOST_NUMBERS = 1 << 23
 """Probabilities kept at most, 8 bytes each; of more validation data, stretches from all over are taken."""
 LEAST_OWN = 1e-3
 """Networks get a share of their own from here on."""
+LATER = 0.95
+"""By how much predictions are less sure than suits held-out data that stand at the end of what was given: what comes
+later is less like the training data than what comes next, and being too sure costs more than being too careful."""
 _STRETCHES = 64
 _MOST_READ = 200_000
 _BITS = 1.0 / float(np.log(2.0))
@@ -71,8 +74,9 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
     if calibrate:
         weights = fit_weights(HeldOut.of(rows, codes))
         if parts.continues:
-            # What comes later is less like the training data than what comes next.
             weights = weights.at_most_even()
+        if parts.held_out:
+            weights = weights.times(LATER)
     plain = mixed(rows, equal_weights(len(runs)))
     chosen = plain if weights is None else mixed(rows, weights)
     logs = [_logs(one, codes) for one in (*rows, plain, chosen)]
