@@ -69,7 +69,7 @@ def test_reactions_fall_with_the_time_scale(model: str, start: str) -> None:
     mu = 1 / np.arange(2.0, 8.0)
     np.testing.assert_allclose(soft, loud * (mu / 2 if start == "quiet" else 2 * np.sqrt(mu)), atol=1e-15)
     np.testing.assert_allclose(tau[:, other.model.loops], np.tile(1 - mu, (len(tau), 1)))
-    with pytest.raises(InputError, match="no start is called 'loud': there are quiet, even"):
+    with pytest.raises(InputError, match="no start is called 'loud': there are quiet, even, soft"):
         started("loud", other.model, other.progress.params)
 
 

@@ -93,7 +93,7 @@ _OTHERS = (
 READINGS = ("figures", "text")
 _WITHOUT_METRIC = ("fb", "rms", "plain")
 _RATES = {"": "1/N", "unsaturated": "1/N unsaturated", "mean": "1/(NT)"}
-FIRST_RATES = ("unsaturated", "mean")
+FIRST_RATES = ("unsaturated", "mean", "")
 
 
 @dataclass(frozen=True)
@@ -228,8 +228,8 @@ def budget(source: str, scale: float) -> str:
 def readings(setting: Setting, reading: str = READINGS[0]) -> tuple[Setting, ...]:
     """The setting as the paper is read, the same way for all rows of the table (see `experiments/reproduction.md`).
 
-    By its figures, insertions have no sub-sub-block after 9, and methods without a metric are run from both first rates
-    that leave units room to learn. By its text, there are such blocks, and all rates begin at 1/N.
+    By its figures, insertions have no sub-sub-block after 9, and methods without a metric are run from 1/N and from two
+    first rates that leave units room to learn. By its text, there are such blocks, and all rates begin at 1/N.
     """
     if reading == "text":
         return (replace(setting, after_nine=True, first_rate="", start="", graph="", recipe=""),)
@@ -248,8 +248,8 @@ def table_settings(
     """The whole sweep in its order; `steps` stand in for CPU seconds, `sizes` for the sizes, `seeds` for two."""
     chosen = None if sizes is None else tuple(sizes)
     found = [readings(setting, reading) for setting in _table(scale, steps, chosen, seeds)]
-    # The other first rate comes after all that has one only.
-    return list(dict.fromkeys([*(read[0] for read in found), *(read[-1] for read in found)]))
+    # The other first rates come after all that has one only.
+    return list(dict.fromkeys(read[min(rank, len(read) - 1)] for rank in range(len(FIRST_RATES)) for read in found))
 
 
 def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None, seeds: int) -> Iterator[Setting]:

@@ -13,7 +13,8 @@ import numpy as np
 from glnn.models import Params
 from glnn.sequences import InputError
 
-STARTS = ("", "quiet", "even")
+# Reactions c μ^p (u − ū) in place of ½(u − ū): c and p. With p = ½ units of all time scales vary by the same amount.
+STARTS = {"quiet": (0.25, 1.0), "even": (1.0, 0.5), "soft": (0.5, 0.5), "fading": (1.0, 1.0)}
 
 
 def started(name: str, model: Any, params: Params) -> Params:
@@ -21,12 +22,12 @@ def started(name: str, model: Any, params: Params) -> Params:
     if not name:
         return params
     if name not in STARTS:
-        raise InputError(f"no start is called {name!r}: there are {', '.join(filter(None, STARTS))}")
+        raise InputError(f"no start is called {name!r}: there are {', '.join(STARTS)}")
     tau, bias = (part.copy() for part in model.split(params.theta))
     mu = 1.0 / np.arange(2.0, model.units + 2)
     tau[:, model.loops] = 1.0 - mu
-    # ½(u − ū) becomes μ/4 (u − ū), or √μ (u − ū), with which units of all time scales vary by the same amount.
-    bias *= mu / 2.0 if name == "quiet" else 2.0 * np.sqrt(mu)
+    size, power = STARTS[name]
+    bias *= 2.0 * size * mu**power
     join = model.join
     theta = join(np.zeros(model.units), tau[0], bias) if model.name == "rnn" else join(tau, bias)
     return Params(params.w, theta, params.V0)
