@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet
-from glnn.sequences.token_json import token_from_json, token_to_json
+from glnn.sequences.tokens import token_from_json, token_to_json
 from glnn.storage import atomic
 from glnn.storage.model_file import (
     FORMAT,

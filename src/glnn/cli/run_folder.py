@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from glnn.cli.inputs import Data, read, sha256
 from glnn.sequences.errors import InputError
 from glnn.sequences.formats.columns import NO_TIME
-from glnn.sequences.formats.options import ReadOptions
-from glnn.sequences.formats.source import STANDARD_INPUT
+from glnn.sequences.formats.source import STANDARD_INPUT, ReadOptions
 from glnn.storage.atomic import write_whole
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ import numpy as np
 from glnn.codec.errors import DAMAGED, DamagedStream
 from glnn.sequences import InputError, Sequences
 from glnn.sequences.foreign import unwrapped
-from glnn.sequences.token_json import token_from_json, token_to_json
-from glnn.sequences.tokens import in_stable_order, is_several, tokens_of
+from glnn.sequences.tokens import in_stable_order, is_several, token_from_json, token_to_json, tokens_of
 
 _KINDS = ("characters", "bytes", "integers", "tokens")
 _WIDTHS = (1, 2, 4)

@@ -25,7 +25,7 @@ _DAMAGED = "it is damaged or was altered; take another copy"
 
 def compress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> None:
     """Compress the activities with the model and the rest with xz."""
-    from glnn.sequences.files import read_text
+    from glnn.sequences.formats.text import read_text
 
     content = path.read_bytes()
     rest, activities = taken_apart(read_text(path), reading)

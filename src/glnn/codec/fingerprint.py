@@ -17,7 +17,7 @@ from glnn.codec.steps import escape_of, steps_of
 from glnn.coding import range_coder
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.special import Special, base_of
-from glnn.sequences.token_json import token_to_json
+from glnn.sequences.tokens import token_to_json
 
 SIZE = 8
 _WALK = 128

@@ -15,7 +15,7 @@ from glnn import registry
 from glnn.estimators.architectures import estimator_of
 from glnn.estimators.base import SequenceModel
 from glnn.sequences import Alphabet, InputError
-from glnn.sequences.token_json import token_from_json, token_to_json
+from glnn.sequences.tokens import token_from_json, token_to_json
 from glnn.storage.model_file import (
     ModelFileError,
     alphabet_from_json,

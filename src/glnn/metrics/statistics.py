@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -87,10 +87,6 @@ class Layout:
         return (self.block_ptr[1:] - self.symbols) + np.arange(self.symbols)[:, None]
 
 
-def _nothing() -> np.ndarray:
-    return np.zeros(0)
-
-
 @dataclass(frozen=True)
 class Statistics:
     """The gradient and, as far as the direction needs them, terms of M̃, all without damping.
@@ -105,8 +101,8 @@ class Statistics:
     diagonal: np.ndarray | None = None
     cross: np.ndarray | None = None
     matrices: np.ndarray | None = None
-    start_gradient: np.ndarray = field(default_factory=_nothing)
-    start_modulus: np.ndarray = field(default_factory=_nothing)
+    start_gradient: np.ndarray = field(default_factory=partial(np.zeros, 0))
+    start_modulus: np.ndarray = field(default_factory=partial(np.zeros, 0))
 
     def __add__(self, other: Statistics) -> Statistics:
         def add(name: str) -> Any:
@@ -225,7 +221,7 @@ class Accumulator:
     def result(self) -> Statistics:
         """The sums so far, in the flat order of the parameters."""
         parts = {name: getattr(self, f"_{name}") for name in ("gradient", "diagonal", "cross", "matrices")}
-        sums = {name: _added_in_order(part) for name, part in parts.items() if part.size}
+        sums = {name: reduce(np.add, part[1:], part[0].copy()) for name, part in parts.items() if part.size}
         if self.layout.gated:
             return Statistics(**sums)
         joined = {"gradient": self._join(sums["gradient"], self._symbol_gradient)}
@@ -254,10 +250,3 @@ class Accumulator:
             block[:k, k:] = block[k:, :k].T
             block[np.arange(k, whole), np.arange(k, whole)] = self._symbol_modulus[:, j]
         return packed
-
-
-def _added_in_order(parts: np.ndarray) -> np.ndarray:
-    total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
-    return total

@@ -7,6 +7,7 @@ paper reaches every unit, is not counted in `d` and is not stored here; units ar
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,10 +36,10 @@ class Graph:
         """The number of edges into each unit."""
         return np.diff(self.in_ptr)
 
-    @property
+    @cached_property
     def edge_targets(self) -> np.ndarray:
         """The unit each edge arrives at, in the order of `sources`."""
-        return np.repeat(np.arange(self.units), self.in_degrees)
+        return np.repeat(np.arange(self.units), np.diff(self.in_ptr))
 
     @classmethod
     def from_edges(cls, units: int, sources: np.ndarray, targets: np.ndarray) -> Graph:
@@ -46,13 +47,11 @@ class Graph:
         sources, targets = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
         by_target = np.lexsort((sources, targets))
         by_source = np.lexsort((targets, sources))
-        return cls(
-            units=units,
-            in_ptr=_row_pointers(targets, units),
-            sources=sources[by_target],
-            out_ptr=_row_pointers(sources, units),
-            targets=targets[by_source],
+        in_ptr, out_ptr = (
+            np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=units))]).astype(np.int64)
+            for ends in (targets, sources)
         )
+        return cls(units, in_ptr, sources[by_target], out_ptr, targets[by_source])
 
 
 def random_graph(units: int, degree: int, random_state: int | np.random.Generator = 0) -> Graph:
@@ -70,7 +69,3 @@ def random_graph(units: int, degree: int, random_state: int | np.random.Generato
         drawn = generator.choice(units - 1, size=others, replace=False) if others else np.empty(0, np.int64)
         targets[unit, 1:] = drawn + (drawn >= unit)
     return Graph.from_edges(units, np.repeat(np.arange(units), degree), targets.ravel())
-
-
-def _row_pointers(rows: np.ndarray, units: int) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=units))]).astype(np.int64)

@@ -3,8 +3,8 @@
 from glnn.sequences.alphabet import Alphabet
 from glnn.sequences.encoded import Encoded, encode, mask_after
 from glnn.sequences.errors import InputError, UnknownSymbolWarning
-from glnn.sequences.files import read_file, read_mask
 from glnn.sequences.formats import ReadOptions, read, read_event_log
+from glnn.sequences.formats.text import read_file, read_mask
 from glnn.sequences.reader import Reader, Reading
 from glnn.sequences.several import Sequences
 from glnn.sequences.special import END

@@ -178,16 +178,14 @@ class ExtendedAlphabet(Alphabet):
     """An alphabet followed by special symbols."""
 
     base: Alphabet = field(compare=False)
+    special: tuple[Special, ...] = field(compare=False)
+    """In the order of their codes."""
 
     def __init__(self, base: Alphabet, *special: Special) -> None:
         object.__setattr__(self, "symbols", (*base.symbols, *special))
         object.__setattr__(self, "kind", base.kind)
         object.__setattr__(self, "base", base)
-
-    @property
-    def special(self) -> tuple[Special, ...]:
-        """The special symbols, in the order of their codes."""
-        return self.symbols[len(self.base) :]  # type: ignore[return-value]
+        object.__setattr__(self, "special", special)
 
     def lookup(self, tokens: Tokens) -> np.ndarray:
         """The codes of a flat run of symbols; no token has the code of a special symbol."""

@@ -80,7 +80,7 @@ def _of_frame(columns: dict[str, list[Any]]) -> Sequences:
     """An event log; or a column of lists, with a column that names them beside it."""
     from glnn.sequences.formats.columns import CASE, Columns, find_columns, plain_name
     from glnn.sequences.formats.events import Events
-    from glnn.sequences.formats.options import ReadOptions
+    from glnn.sequences.formats.source import ReadOptions
 
     for name, values in columns.items():
         if values and all(is_row(value) for value in values):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,6 +94,17 @@ class Reader:
     """Turns data of any accepted kind into codes of `alphabet`, special symbols included."""
 
     alphabet: Alphabet
+    end: int | None = field(init=False)
+    """The code of the end symbol."""
+    escape: int | None = field(init=False)
+    """The code of the escape."""
+    known: Alphabet = field(init=False)
+    """The alphabet without the escape: what a network reads."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "end", code_of(self.alphabet, END))
+        object.__setattr__(self, "escape", code_of(self.alphabet, ESCAPE))
+        object.__setattr__(self, "known", without_escape(self.alphabet))
 
     @classmethod
     def fitted(cls, data: Any, mask: Any, alphabet: Any, end: bool, unknown: str) -> tuple[Reader, Reading]:
@@ -112,21 +123,6 @@ class Reader:
                 return reader, reading
         reader = cls(_extended(base, escape))
         return reader, reader.read(own, mask)
-
-    @property
-    def end(self) -> int | None:
-        """The code of the end symbol."""
-        return code_of(self.alphabet, END)
-
-    @property
-    def escape(self) -> int | None:
-        """The code of the escape."""
-        return code_of(self.alphabet, ESCAPE)
-
-    @property
-    def known(self) -> Alphabet:
-        """The alphabet without the escape: what a network reads."""
-        return without_escape(self.alphabet)
 
     def read(self, data: Any, mask: Any = None) -> Reading:
         """Data with their ends. Without a mask everything is to be predicted; masks may leave the ends out.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from glnn.sequences.errors import InputError, one_line
 
 if TYPE_CHECKING:
-    from glnn.sequences.formats.options import ReadOptions
+    from glnn.sequences.formats.source import ReadOptions
 
 # Counting the kinds of more symbols than this would make showing them slow.
 _MOST_COUNTED = 5_000_000

@@ -12,7 +12,7 @@ from typing import Any
 
 from glnn.sequences.alphabet import END, ESCAPE, Alphabet, ExtendedAlphabet, Special, base_of, code_of
 from glnn.sequences.errors import InputError, one_line
-from glnn.sequences.token_json import token_from_json, token_to_json
+from glnn.sequences.tokens import token_from_json, token_to_json
 
 __all__ = [
     "END", "ESCAPE", "ExtendedAlphabet", "Special", "base_of", "code_of", "escaped_bits", "spell", "unspell",

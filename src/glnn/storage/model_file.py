@@ -16,7 +16,7 @@ import numpy as np
 
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.special import ExtendedAlphabet, Special, base_of
-from glnn.sequences.token_json import token_from_json, token_to_json
+from glnn.sequences.tokens import token_from_json, token_to_json
 from glnn.storage.atomic import write_whole
 
 FORMAT = 2

@@ -95,19 +95,16 @@ class Clock:
 
     def __init__(self, spent: float = 0.0) -> None:
         self._paused: float | None = None
-        self.set(spent)
+        self._begin = _cpu_seconds() - spent
 
     def set(self, spent: float) -> None:
         """Go on from so many seconds."""
-        self._begin = self._now() - spent
+        self._begin = (_cpu_seconds() if self._paused is None else self._paused) - spent
 
     @property
     def seconds(self) -> float:
         """CPU seconds charged so far."""
-        return self._now() - self._begin
-
-    def _now(self) -> float:
-        return _cpu_seconds() if self._paused is None else self._paused
+        return (_cpu_seconds() if self._paused is None else self._paused) - self._begin
 
     @contextmanager
     def paused(self) -> Iterator[None]:

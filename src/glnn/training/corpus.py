@@ -41,11 +41,8 @@ class Stretch:
     """The weight of every position's sequence, or None when all are 1."""
     start_weight: np.ndarray
     """The weight of each sequence that begins here."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether every position is to be predicted."""
-        return len(self.predicted) == len(self.x)
+    complete: bool
+    """Whether every position is to be predicted."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +58,8 @@ class Corpus:
     """How often each symbol is to be predicted."""
     frequencies: np.ndarray
     """How often each symbol is read, n_y / T."""
-
-    @property
-    def predicted(self) -> int:
-        """The number of positions to be predicted."""
-        return int(self.predicted_counts.sum())
+    predicted: int
+    """The number of positions to be predicted."""
 
 
 def stretch_length(units: int) -> int:
@@ -103,14 +97,14 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length", con
         else:
             owner = np.searchsorted(data.starts, np.arange(begin, end), side="right") - 1
             everywhere, start_weight = of_sequence[owner], of_sequence[starting]
-        predicted = every[:n] if mask.all() else np.flatnonzero(mask).astype(np.int32)
+        complete = bool(mask.all())
+        predicted = every[:n] if complete else np.flatnonzero(mask).astype(np.int32)
         weight = ones[: len(predicted)] if everywhere is None else everywhere[predicted]
-        y = x if mask.all() else x[predicted]
+        y = x if complete else x[predicted]
         order = np.argsort(x, kind="stable").astype(np.int32)
         groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=A))])
-        stretches.append(
-            Stretch(begin, end, x, first[begin:end], order, groups, predicted, y, weight, everywhere, start_weight)
-        )
+        given = (x, first[begin:end], order, groups, predicted, y, weight, everywhere, start_weight, complete)
+        stretches.append(Stretch(begin, end, *given))
     return Corpus(
         stretches=tuple(stretches),
         length=len(codes),
@@ -118,6 +112,7 @@ def prepare(data: Encoded, length: int, weights: SequenceWeights = "length", con
         counts=counts,
         predicted_counts=np.bincount(codes[data.mask], minlength=A).astype(float),
         frequencies=counts / len(codes),
+        predicted=int(data.mask.sum()),
     )
 
 

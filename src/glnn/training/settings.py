@@ -65,19 +65,14 @@ class Settings:
         if self.coherence is not None:
             if self.coherence < 1:
                 raise ValueError(f"coherence is {self.coherence}: at least 1 step is needed, or None")
-            if not self._method.invariant:
-                name = self._method.name
-                raise ValueError(f"coherence compares effects with a metric, and {name!r} is none: leave it out")
+            method = self.transition_method
+            if not method.invariant:
+                raise ValueError(f"coherence compares effects with a metric, and {method.name!r} is none: leave it out")
             if self.precision != "float64":
                 raise ValueError("coherence is measured by small differences: it needs precision='float64'")
 
     @property
     def transition_method(self) -> TransitionMethod:
         """The training method of the transitions, with steps shortened if that is asked for."""
-        return self._method if self.coherence is None else coherent(self._method, self.coherence)
-
-    @property
-    def _method(self) -> TransitionMethod:
-        if isinstance(self.metric, TransitionMethod):
-            return self.metric
-        return ADAM if self.metric == "adam" else TRANSITION_METHODS[self.metric]
+        method = {"adam": ADAM, **TRANSITION_METHODS}[self.metric] if isinstance(self.metric, str) else self.metric
+        return method if self.coherence is None else coherent(method, self.coherence)

@@ -148,15 +148,9 @@ def _degree(units: int, symbols: int, alphabet_size: int) -> int:
 def held_out_fraction(data: Encoded) -> float:
     """A tenth, more of data that tell little, less of very long ones.
 
-    What data tell is measured in bits of a first-order model; a choice among parameters needs some hundreds.
+    What data tell is measured in bits of a first-order model, Σ log2 n(x) / n(x, y) over the pairs of neighbours x y
+    where y is to be predicted; a choice among parameters needs some hundreds.
     """
-    least, most = HELD_OUT
-    bits = max(_first_order_bits(data), 1.0)
-    return min(max(least, min(HELD_OUT_BITS / bits, most)), max(HELD_OUT_SYMBOLS / data.codes.size, 1e-3))
-
-
-def _first_order_bits(data: Encoded) -> float:
-    """Σ log2 n(x) / n(x, y) over the pairs of neighbours x y where y is to be predicted."""
     A = len(data.alphabet)
     follows = np.ones(data.codes.size, bool)
     follows[data.starts[:-1]] = False
@@ -165,4 +159,6 @@ def _first_order_bits(data: Encoded) -> float:
     pairs = data.codes[places - 1].astype(np.int64) * A + data.codes[places]
     counts = np.unique(pairs, return_counts=True)
     befores = np.bincount(counts[0] // A, counts[1], minlength=A)
-    return float(np.sum(counts[1] * np.log2(befores[counts[0] // A] / counts[1])))
+    bits = max(float(np.sum(counts[1] * np.log2(befores[counts[0] // A] / counts[1]))), 1.0)
+    least, most = HELD_OUT
+    return min(max(least, min(HELD_OUT_BITS / bits, most)), max(HELD_OUT_SYMBOLS / data.codes.size, 1e-3))

@@ -1,6 +1,6 @@
 """Formats of files: each in a file of its own, behind one small protocol; `read` finds out which one a file is in.
 
-A new format is a class with a name, `recognises` and `read`, and one place in `FORMATS`, where the pickier come first.
+A new format is a class with a name and `read`, a place in `FORMATS` and a rule in `recognised`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from glnn.sequences.formats.abc import Abc
 from glnn.sequences.formats.fasta import Fasta
 from glnn.sequences.formats.json_lines import JsonLines
 from glnn.sequences.formats.lines import SequenceALine
-from glnn.sequences.formats.options import ReadOptions
-from glnn.sequences.formats.source import Source
+from glnn.sequences.formats.recognised import recognised
+from glnn.sequences.formats.source import ReadOptions, Source
 from glnn.sequences.formats.table import Table, read_event_log
 from glnn.sequences.formats.text import Text
 from glnn.sequences.formats.xes import Xes
@@ -31,10 +31,6 @@ class Format(Protocol):
     name: str
     """As `format=` and `--format` call it."""
     title: str
-
-    def recognises(self, source: Source, options: ReadOptions) -> bool:
-        """Whether a file looks like this."""
-        ...
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
         """The sequences, with the options that were found out."""
@@ -79,7 +75,7 @@ def _format(source: Source, options: ReadOptions) -> Format:
     # An empty file is told as such by whatever reads texts.
     if not source.head:
         return by_name["csv"] if options.names_columns else by_name["text"]
-    return next(one for one in FORMATS if one.recognises(source, options))
+    return by_name[recognised(source, options)]
 
 
 def as_in(options: ReadOptions, **changes: str | None) -> ReadOptions:

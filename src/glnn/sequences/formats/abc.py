@@ -10,8 +10,7 @@ import re
 from typing import Any
 
 from glnn.sequences.errors import InputError
-from glnn.sequences.formats.options import ReadOptions
-from glnn.sequences.formats.source import Source
+from glnn.sequences.formats.source import ReadOptions, Source
 from glnn.sequences.several import Sequences
 
 _FIELD = re.compile(r"[A-Za-z+]:")
@@ -38,11 +37,6 @@ class Abc:
 
     name = "abc"
     title = "ABC tunes"
-
-    def recognises(self, source: Source, options: ReadOptions) -> bool:
-        """By the field that begins a tune and the one that ends its header."""
-        lines = source.first_lines
-        return any(_START.match(line) for line in lines) and any(line.startswith("K:") for line in lines)
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
         """The music of every tune."""

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from glnn.sequences.errors import InputError, one_line
-from glnn.sequences.formats.options import ReadOptions
+from glnn.sequences.formats.source import ReadOptions
 
 CASE = (
     "case concept name", "case id", "caseid", "case", "case number", "case key", "case name", "trace id", "trace",

@@ -5,15 +5,9 @@ Lower case only marks what a program masked, so letters are read in upper case.
 
 from __future__ import annotations
 
-import re
-
 from glnn.sequences.errors import InputError
-from glnn.sequences.formats.options import ReadOptions
-from glnn.sequences.formats.source import Source
+from glnn.sequences.formats.source import ReadOptions, Source
 from glnn.sequences.several import Sequences
-
-_SUFFIXES = (".fasta", ".fa", ".fna", ".faa", ".ffn", ".frn", ".fas", ".mpfa")
-_LETTERS = re.compile(r"[A-Za-z*.\-]{10,}")
 
 
 class Fasta:
@@ -21,13 +15,6 @@ class Fasta:
 
     name = "fasta"
     title = "FASTA"
-
-    def recognises(self, source: Source, options: ReadOptions) -> bool:
-        """By a header and a line of nothing but letters after it."""
-        lines = [line for line in source.first_lines if line.strip() and not line.startswith(";")]
-        if not lines or not lines[0].startswith(">"):
-            return False
-        return source.suffix in _SUFFIXES or (len(lines) > 1 and _LETTERS.fullmatch(lines[1].strip()) is not None)
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
         """The letters under every header."""

@@ -10,13 +10,11 @@ from typing import Any
 from glnn.sequences.errors import InputError, one_line
 from glnn.sequences.formats.columns import CASE, find_columns, plain_name
 from glnn.sequences.formats.events import Events
-from glnn.sequences.formats.options import NUMBERS, ReadOptions
-from glnn.sequences.formats.source import Source
+from glnn.sequences.formats.source import NUMBERS, ReadOptions, Source
 from glnn.sequences.formats.table import chosen, describe
 from glnn.sequences.several import Sequences
 from glnn.sequences.tokens import Words
 
-_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
 _SEQUENCE = ("sequence", "tokens", "events", "activities", "symbols", "trace", "steps", "items", "text")
 _NAMES = ("name", "title", *CASE)
 _LOOKED_AT = 2000
@@ -29,18 +27,6 @@ class JsonLines:
 
     name = "jsonl"
     title = "JSON lines"
-
-    def recognises(self, source: Source, options: ReadOptions) -> bool:
-        """By its name, or by first lines that all are lists, texts or objects."""
-        lines = [line for line in source.first_lines[:20] if line.strip()]
-        if source.suffix in _SUFFIXES:
-            return True
-        if not lines or lines[0].lstrip()[:1] not in ("[", "{"):
-            return False
-        try:
-            return all(isinstance(json.loads(line), list | dict) for line in lines)
-        except (ValueError, RecursionError):
-            return False
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
         """Sequences, or events gathered into them."""

@@ -6,12 +6,11 @@ import re
 from typing import Any
 
 from glnn.sequences.errors import InputError, one_line
-from glnn.sequences.formats.options import NUMBERS, ReadOptions
-from glnn.sequences.formats.source import Source
+from glnn.sequences.formats.recognised import only_numbers
+from glnn.sequences.formats.source import NUMBERS, ReadOptions, Source
 from glnn.sequences.several import Sequences
 from glnn.sequences.tokens import Words
 
-_NUMBERS = re.compile(r"\s*-?(0|[1-9]\d{0,8})([\s,;]+-?(0|[1-9]\d{0,8}))*[\s,;]*")
 _BETWEEN = re.compile(r"[\s,;]+")
 # So much of a line is its name: a case called "line 7" tells nobody which one it is.
 _SHOWN = 40
@@ -24,18 +23,9 @@ class SequenceALine:
     name = "lines"
     title = "one sequence a line"
 
-    def recognises(self, source: Source, options: ReadOptions) -> bool:
-        """Only numbers are recognised: lines of letters may as well be one text."""
-        if options.tokens == NUMBERS:
-            return True
-        lines = [line for line in source.first_lines if line.strip()]
-        if not lines or not all(_NUMBERS.fullmatch(line) for line in lines):
-            return False
-        return any(len(_BETWEEN.split(line.strip())) > 1 for line in lines)
-
     def read(self, source: Source, options: ReadOptions) -> Sequences:
         """The lines of the file."""
-        cut = options.tokens or (NUMBERS if self.recognises(source, options) else "chars")
+        cut = options.tokens or (NUMBERS if only_numbers(source) else "chars")
         if cut not in _TITLES:
             raise InputError(f"a line is a sequence of chars, words or numbers, not of {cut}: give another --tokens")
         items, names, empty = [], [], 0

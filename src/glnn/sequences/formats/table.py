@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from glnn.sequences.errors import InputError
-from glnn.sequences.formats.columns import NO_TIME, Columns, find_columns, looks_named
+from glnn.sequences.formats.columns import NO_TIME, Columns, find_columns
 from glnn.sequences.formats.events import Events
-from glnn.sequences.formats.options import ReadOptions
-from glnn.sequences.formats.source import Source
+from glnn.sequences.formats.recognised import delimiter_of
+from glnn.sequences.formats.source import ReadOptions, Source
 from glnn.sequences.several import Sequences
 
-_DELIMITERS = ",;\t|"
 _LOOKED_AT = 2000
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -25,16 +24,6 @@ class Table:
 
     name = "csv"
     title = "event log"
-
-    def recognises(self, source: Source, options: ReadOptions) -> bool:
-        """By its name, or by a header that names a case and an activity."""
-        if options.names_columns or source.suffix in (".csv", ".tsv"):
-            return True
-        delimiter = _delimiter(source) if source.first_lines else None
-        if delimiter is None:
-            return False
-        header = next(csv.reader(source.first_lines, delimiter=delimiter), [])
-        return looks_named(header)
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
         """One sequence of activities a case."""
@@ -62,7 +51,7 @@ class Table:
 
     def _between(self, source: Source, options: ReadOptions) -> str:
         """The delimiter that was given, unless it cuts nothing and another one does."""
-        found = _delimiter(source)
+        found = delimiter_of(source)
         if options.delimiter is None:
             return found or ("\t" if source.suffix == ".tsv" else ",")
         header = source.first_lines[0] if source.first_lines else ""
@@ -121,19 +110,3 @@ def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 def _chained(first: list[Any], rest: Iterator[Any]) -> Iterator[Any]:
     yield from first
     yield from rest
-
-
-def _delimiter(source: Source) -> str | None:
-    """The character that cuts the first lines into the most fields, as many in each."""
-    best, most = None, (0.0, 1)
-    for delimiter in _DELIMITERS:
-        try:
-            rows = [row for row in csv.reader(source.first_lines[:50], delimiter=delimiter) if row]
-        except csv.Error:
-            continue
-        if not rows or len(rows[0]) < 2:
-            continue
-        agreeing = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
-        if (agreeing, len(rows[0])) > most:
-            best, most = delimiter, (agreeing, len(rows[0]))
-    return best if most[0] >= 0.8 else None

@@ -1,16 +1,19 @@
 """Plain text: one sequence, cut into characters, bytes, words or lines.
 
-What is no UTF-8 text is told with its place: bytes are asked for, since they are rarely what was meant.
+Files are mapped into memory, not read: bytes cost only their codes, even of a file larger than memory, and text is
+held once, as a str. Text is UTF-8 and kept as it is, line ends included, when its characters are the symbols. What is
+not UTF-8 is told with its place: bytes are asked for, since they are rarely what was meant.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from glnn.sequences.errors import InputError
-from glnn.sequences.files import read_file
-from glnn.sequences.formats.options import NUMBERS, ReadOptions
-from glnn.sequences.formats.source import Source
+import numpy as np
+
+from glnn.sequences.errors import InputError, one_line
+from glnn.sequences.formats.source import CUTS, NUMBERS, Cut, ReadOptions, Source
 from glnn.sequences.several import Sequences
 from glnn.sequences.tokens import Lines, Words, split_lines
 
@@ -23,10 +26,6 @@ class Text:
 
     name = "text"
     title = "one text"
-
-    def recognises(self, source: Source, options: ReadOptions) -> bool:
-        """Whatever nothing else takes."""
-        return True
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
         """The whole file as one sequence."""
@@ -64,3 +63,49 @@ def _one_a_line(source: Source) -> bool:
     if len(lines) < _ENOUGH_LINES or any(len(line.split()) != 1 for line in lines):
         return False
     return len({len(line) for line in lines[:-1]}) > 2
+
+
+def read_file(path: str | Path, tokens: Cut = "chars") -> str | memoryview | Words | Lines:
+    """One sequence from a file: a str, a view of its bytes, its words (cut at white space) or its lines."""
+    if not isinstance(tokens, str) or tokens not in CUTS:
+        raise InputError(f"tokens is {one_line(tokens)}: a file is cut into one of {', '.join(CUTS)}")
+    path = Path(path)
+    if not path.stat().st_size:
+        raise InputError(f"the file {path} is empty: there is nothing to read")
+    if tokens == "bytes":
+        return np.memmap(path, dtype=np.uint8, mode="r").data
+    text = read_text(path)
+    if tokens == "chars":
+        return text
+    # A byte order mark is a note to the reader of the file, not part of its first word.
+    text = text.removeprefix("\ufeff")
+    found = Words(text.split()) if tokens == "words" else Lines(split_lines(text))
+    if not found:
+        raise InputError(f"the file {path} holds no {tokens}: there is nothing to read")
+    return found
+
+
+def read_mask(path: str | Path) -> np.ndarray:
+    """A mask from a file of 0 and 1, one per symbol; white space is skipped."""
+    raw = np.frombuffer(Path(path).read_bytes(), dtype=np.uint8)
+    digits = raw[~np.isin(raw, np.frombuffer(b" \t\r\n", dtype=np.uint8))]
+    wrong = digits[(digits != ord("0")) & (digits != ord("1"))]
+    if wrong.size:
+        raise InputError(
+            f"the mask file {path} holds {chr(wrong[0])!r}: it is made of 0 and 1, one per symbol of the data"
+        )
+    return digits == ord("1")
+
+
+def read_text(path: Path) -> str:
+    """A whole file as UTF-8; what is not UTF-8 is named with its place."""
+    # What has no size, such as a pipe, cannot be mapped.
+    raw = np.memmap(path, dtype=np.uint8, mode="r").data if path.stat().st_size else path.read_bytes()
+    try:
+        return str(raw, "utf-8")
+    except UnicodeDecodeError as error:
+        line = bytes(raw[: error.start]).count(b"\n") + 1
+        raise InputError(
+            f"the file {path} is not UTF-8 text: byte 0x{raw[error.start]:02x} at offset {error.start} "
+            f"(line {line}); convert it, or read it with tokens='bytes' (--tokens bytes)"
+        ) from None

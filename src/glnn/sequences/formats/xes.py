@@ -12,8 +12,7 @@ from xml.parsers import expat
 from glnn.sequences.errors import InputError
 from glnn.sequences.formats.columns import Columns
 from glnn.sequences.formats.events import NOTHING
-from glnn.sequences.formats.options import ReadOptions
-from glnn.sequences.formats.source import Source
+from glnn.sequences.formats.source import ReadOptions, Source
 from glnn.sequences.several import Sequences
 
 _NAME = "concept:name"
@@ -27,11 +26,6 @@ class Xes:
 
     name = "xes"
     title = "XES"
-
-    def recognises(self, source: Source, options: ReadOptions) -> bool:
-        """By its name, or by a log as the first element."""
-        head = source.head[:4096].lstrip()
-        return head.startswith(b"<") and (source.suffix == ".xes" or b"<log" in head)
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
         """The activities of every trace."""
