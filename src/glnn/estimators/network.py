@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -36,13 +36,11 @@ from glnn.models import Model
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
 from glnn.progress import Display
-from glnn.sequences import Alphabet, Encoded, InputError, Reader
-from glnn.sequences.special import base_of
+from glnn.sequences import InputError
 from glnn.training import fitting
 from glnn.training.budget import Budget, parse_budget
-from glnn.training.continuing import trained_on, with_symbols
 from glnn.training.observer import Observer
-from glnn.training.recipes import RECIPES, in_batches, recorded, resolve
+from glnn.training.recipes import RECIPES, resolve
 from glnn.training.trainer import Callback
 from glnn.training.validation import split
 
@@ -177,8 +175,6 @@ class Network(FittedNetwork):
     sizes_for: ClassVar[Budget | None] = None
     """The budget that sizes are chosen for, where it is not the one that is spent: a training that goes on has both."""
     _model: ClassVar[Any]
-    _metric: ClassVar[str] = "rbpm"
-    """The metric of batch training, as in the paper."""
     _cost: ClassVar[float] = 1.0
     _gated: ClassVar[bool] = True
     """Whether each symbol has a matrix of its own."""
@@ -220,40 +216,6 @@ class Network(FittedNetwork):
         activities = np.concatenate(list(self.networks_[0].activities(known)))
         symbols = self.alphabet_.decode(known.codes)
         return Trace(symbols, activities, self._surprise(reading, False), known.starts)
-
-    def _go_on(self, data: Encoded) -> None:
-        plan, history = self._plan(), list(getattr(self, "history_", ()))
-        settings = in_batches(plan.settings, self._metric)
-        before: dict[str, Any] = getattr(self, "training_", None) or {}
-        if before.get("training") == "stochastic":
-            # Rates of steps on chunks tell nothing of steps on all data.
-            history = []
-        parts = split(data, None, plan.validation_fraction)
-        networks = [(one.model, one.params) for one in self.networks_]
-        trained = trained_on(plan, settings, parts, networks, history)
-        self.training_: dict[str, Any] | None = recorded(self.recipe, settings)
-        # The start states were trained on too.
-        self.starts_: tuple[np.ndarray | None, ...] = (None,) * len(networks)
-        progress = trained[0]
-        self.params_ = progress.best
-        self.history_ = [asdict(info) for info in progress.history]
-        self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
-        self.total_seconds_ = float(getattr(self, "total_seconds_", 0.0)) + sum(one.seconds for one in trained)
-        self.stopped_, self.best_step_ = progress.reason or "budget", progress.best_step
-        self.held_out_ = parts.held_out
-        self._use(
-            [(one.model, own.best) for one, own in zip(self.networks_, trained, strict=True)], self.escape_probability_
-        )
-
-    def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
-        symbols = len(base_of(self.alphabet_))
-        known = len(Reader(alphabet).known)
-        networks = []
-        for one in self.networks_:
-            model = self._build(one.model.graph, known)  # type: ignore[attr-defined]
-            networks.append((model, with_symbols(one.model, one.params, symbols, new)))
-        self.alphabet_, self.params_ = alphabet, networks[0][1]
-        self._use(networks, self.escape_probability_)
 
     def _plan(self) -> fitting.Plan:
         """Look at every parameter."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any, Self
+from copy import copy
+from dataclasses import asdict, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from glnn.estimators.base import SequenceModel
-from glnn.estimators.parameters import (
-    integer,
-    number,
-)
+from glnn.estimators.parameters import integer, number
 from glnn.models import Model, Params
 from glnn.network import Graph
 from glnn.predictors import Predictor
@@ -19,12 +17,16 @@ from glnn.predictors.calibration import EntropyWeights
 from glnn.predictors.combination import Combination, combine
 from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
-from glnn.sequences import Reader, TrainingData
+from glnn.predictors.protocol import learner_of
+from glnn.sequences import Alphabet, Encoded, Reader, TrainingData
+from glnn.sequences.special import base_of
 from glnn.storage import network_arrays
+from glnn.training import fitting
+from glnn.training.continuing import PATIENCE_WITH_MORE, clearly_better, trained_on, with_symbols
 from glnn.training.observer import Training
 from glnn.training.race import Run
-from glnn.training.recipes import recorded
-from glnn.training.validation import share_of_uniform
+from glnn.training.recipes import in_batches, recorded
+from glnn.training.validation import Split, share_of_uniform, split
 
 # What a model file tells of the training beside the history.
 _RECORD = (
@@ -62,8 +64,15 @@ class FittedNetwork(SequenceModel):
     recipe: str
     smoothing: float | str
 
+    _metric: ClassVar[str] = "rbpm"
+    """The metric of batch training, as in the paper."""
+
     def _build(self, graph: Graph, alphabet_size: int) -> Model:
         """The network on a graph."""
+        raise NotImplementedError
+
+    def _plan(self) -> fitting.Plan:
+        """What is to be trained, from the parameters."""
         raise NotImplementedError
 
     def _become(self, given: TrainingData, training: Training) -> Self:
@@ -128,6 +137,74 @@ class FittedNetwork(SequenceModel):
         self.units_ = networks[0][0].units
         sizes = [part.size for _, params in networks for part in (params.w, params.theta, params.V0)]
         self.n_parameters_ = sum(sizes)
+
+    def _go_on(self, data: Encoded) -> None:
+        """Learn window by window, as on a stream; or train on the new data alone, where that is clearly better.
+
+        Steps as on a stream are weighed against all that is known, while training on new data alone forgets the old:
+        the end of the new data tells which it is to be. The paper's recipe always trains.
+        """
+        plan = self._plan()
+        parts = split(data, None, plan.validation_fraction)
+        if self.recipe == "paper":
+            return self._train_on(plan, parts)
+        if parts.validation is not None:
+            trained = copy(self)
+            trained._train_on(plan, parts)
+            held_out = slice(data.codes.size - parts.held_out, None)
+            learned, alone = (
+                model.log_likelihoods(data)[held_out][data.mask[held_out]]
+                for model in (self._learned_from(parts.train), trained._without_escape())
+            )
+            if clearly_better(alone, learned):
+                self.__dict__.update(trained.__dict__)
+                return None
+        # What was left out of the comparison is learned too.
+        self._take(self._learned_from(data))
+        self._predict_with(self.predictor_, self.escape_probability_)
+        return None
+
+    def _learned_from(self, data: Encoded) -> Any:
+        """What `predictor_` becomes, without its escape, by learning the sequences one after the other."""
+        learner = learner_of(self._without_escape())
+        for codes in data:
+            learner.learn(codes)
+        return learner.learned()
+
+    def _train_on(self, plan: fitting.Plan, parts: Split) -> None:
+        """Train on, within the budget, from the parameters and the rates that there are."""
+        history = list(self.history_)
+        settings = in_batches(plan.settings, self._metric)
+        if (self.training_ or {}).get("training") == "stochastic":
+            # Rates of steps on chunks tell nothing of steps on all data.
+            history = []
+        if self.recipe != "paper" and settings.patience is None:
+            settings = replace(settings, patience=PATIENCE_WITH_MORE)
+        networks = [(one.model, one.params) for one in self.networks_]
+        trained = trained_on(plan, settings, parts, networks, history)
+        self.training_ = recorded(self.recipe, settings)
+        # The start states were trained on too.
+        self.starts_ = (None,) * len(networks)
+        progress = trained[0]
+        self.params_ = progress.best
+        self.history_ = [asdict(info) for info in progress.history]
+        self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
+        self.total_seconds_ += sum(one.seconds for one in trained)
+        self.stopped_, self.best_step_ = progress.reason or "budget", progress.best_step
+        self.held_out_ = parts.held_out
+        self._use(
+            [(one.model, own.best) for one, own in zip(self.networks_, trained, strict=True)], self.escape_probability_
+        )
+
+    def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
+        symbols = len(base_of(self.alphabet_))
+        known = len(Reader(alphabet).known)
+        networks = []
+        for one in self.networks_:
+            model = self._build(one.model.graph, known)  # type: ignore[attr-defined]
+            networks.append((model, with_symbols(one.model, one.params, symbols, new)))
+        self.alphabet_, self.params_ = alphabet, networks[0][1]
+        self._use(networks, self.escape_probability_)
 
     def _automatic(self, name: str) -> Any:
         """A parameter of the prediction, with "auto" as the recipe has it."""

@@ -19,6 +19,9 @@ from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
 from glnn.training.validation import Split, Validation
 
+PATIENCE_WITH_MORE = 20
+"""Steps without a better validation score after which training on more data ends, in recipe "best"."""
+_ERRORS = 2.0
 
 def with_mean(values: np.ndarray, at: int, new: int, axis: int) -> np.ndarray:
     """Values for each symbol along an axis, with those of new symbols, the mean over the known, put in at a place."""
@@ -60,6 +63,12 @@ def with_symbols(model: Model, params: Params, at: int, new: int) -> Params:
         grown = [np.concatenate([unit[:-A], with_mean(unit[-A:], at, new, axis=0)]) for unit in units]
         theta = np.concatenate(grown)
     return params.replace(w=with_mean(params.w, at, new, axis=1), theta=theta)
+
+
+def clearly_better(log_likelihoods: np.ndarray, others: np.ndarray) -> bool:
+    """Whether the same symbols are likelier by more than two standard errors of the sum."""
+    gains = log_likelihoods - others
+    return bool(gains.sum() > _ERRORS * gains.std() * math.sqrt(gains.size))
 
 
 def _last_rate(history: list[dict[str, Any]], name: str) -> float | None:
