@@ -214,11 +214,12 @@ def fit_hmm(
     callback: Callable[[EMStep], bool | None] | None = None,
     memory: int = MEMORY,
     prior: float = 0.0,
+    known: ExpectedCounts | None = None,
 ) -> HiddenMarkovModel:
     """Up to `steps` EM steps from `model`, until one gains less than `tolerance` of the log-likelihood.
 
-    `callback` sees every model, the first one included, and stops the training by returning True. A `prior` is that of
-    `reestimate`: then steps need not raise the likelihood.
+    `callback` sees every model, the first one included, and stops the training by returning True. `prior` and `known`
+    are those of `reestimate`: with them steps need not raise the likelihood.
     """
     before = -np.inf
     for step in range(steps + 1):
@@ -227,7 +228,7 @@ def fit_hmm(
         stop = callback is not None and callback(EMStep(step, model, reached))
         if stop or step == steps or reached - before < tolerance * abs(reached):
             break
-        before, model = reached, reestimate(model, counts, prior)
+        before, model = reached, reestimate(model, counts, prior, known)
     return model
 
 
@@ -275,13 +276,18 @@ def expected_counts(model: HiddenMarkovModel, data: Encoded, memory: int = MEMOR
     return ExpectedCounts(begins, along_edges * model.transitions, writes.T, float(np.log(c).sum()))
 
 
-def reestimate(model: HiddenMarkovModel, counts: ExpectedCounts, prior: float = 0.0) -> HiddenMarkovModel:
+def reestimate(
+    model: HiddenMarkovModel, counts: ExpectedCounts, prior: float = 0.0, known: ExpectedCounts | None = None
+) -> HiddenMarkovModel:
     """The M step: counts become probabilities; a state not visited, or never left, keeps what it had.
 
     With a `prior`, each state has moved so many times more, as all states do together, and has written so many symbols
     more, as they do together, of those that it can write: what never followed in training does not become impossible.
+    What was counted in data that are no longer there is `known`, and counts as well.
     """
     starts, moves, writings = counts.starts, counts.moves, counts.writings
+    if known is not None:
+        starts, moves, writings = starts + known.starts, moves + known.moves, writings + known.writings
     if prior > 0.0:
         visits, symbols = writings.sum(axis=1) + 1.0 / model.states, writings.sum(axis=0)
         starts = starts + prior * visits / visits.sum()

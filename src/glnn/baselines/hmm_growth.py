@@ -2,6 +2,9 @@
 
 EM from random numbers gets stuck the more states there are; two copies of a state that has learned its place begin
 where it is and part from there. Zeros stay zeros under EM: where each state writes one symbol, its copies do too.
+
+A model also grows with more data and more symbols. Where EM has converged, what it counted follows from the model and
+from how often each state was visited, so the data themselves need not be kept.
 """
 
 from __future__ import annotations
@@ -12,11 +15,13 @@ import numpy as np
 
 from glnn.baselines.hmm import ExpectedCounts, HiddenMarkovModel, first_positions, initial_hmm
 from glnn.network import Graph
-from glnn.sequences import Encoded
+from glnn.sequences import Alphabet, Encoded
 
 # What a chain adds to each pair of neighbours, in occurrences, and how far copies begin from each other.
 _PAIRS = 0.1
 _APART = 0.5
+# How often a symbol that is new to a model counts as written by each state.
+_SEEN = 0.5
 
 
 def markov_chain(data: Encoded) -> HiddenMarkovModel:
@@ -90,3 +95,25 @@ def softened(model: HiddenMarkovModel, counts: ExpectedCounts, moves: float, wri
         transitions=((1.0 - moves) * model.transition_matrix + moves * visits).ravel(),
         emissions=(1.0 - writings) * model.emissions + writings * symbols,
     )
+
+
+def counted(model: HiddenMarkovModel, visits: np.ndarray, sequences: float) -> ExpectedCounts:
+    """What was counted in so many sequences, in which each state was visited so often."""
+    sources = np.repeat(np.arange(model.states), np.diff(model.graph.out_ptr))
+    moves, writings = visits[sources] * model.transitions, visits[:, None] * model.emissions
+    return ExpectedCounts(sequences * model.start, moves, writings, 0.0)
+
+
+def with_symbols(
+    model: HiddenMarkovModel, alphabet: Alphabet, visits: np.ndarray, at: int, new: int
+) -> HiddenMarkovModel:
+    """The same model over a larger alphabet, in which the codes of `new` symbols begin at `at`."""
+    share = np.repeat((_SEEN / (visits + _SEEN * new + 1.0))[:, None], new, axis=1)
+    before, after = np.split(model.emissions * (1.0 - share.sum(axis=1, keepdims=True)), [at], axis=1)
+    return replace(model, alphabet=alphabet, emissions=np.concatenate([before, share, after], axis=1))
+
+
+def with_a_chance(model: HiddenMarkovModel, visits: np.ndarray) -> HiddenMarkovModel:
+    """The same model, in which every state writes every symbol now and then, as if it had done so half a time."""
+    share = (_SEEN / (visits + 1.0))[:, None]
+    return replace(model, emissions=(1.0 - share) * model.emissions + share / len(model.alphabet))

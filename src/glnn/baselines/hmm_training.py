@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glnn.baselines.hmm import EMStep, HiddenMarkovModel, expected_counts, fit_hmm, initial_hmm
+from glnn.baselines.hmm import EMStep, ExpectedCounts, HiddenMarkovModel, expected_counts, fit_hmm, initial_hmm
 from glnn.baselines.hmm_growth import few_states, markov_chain, softened, split_states
 from glnn.output.uniform import best_share, regularise
 from glnn.progress import Display
@@ -144,8 +144,12 @@ def em(
     callbacks: tuple[Callable[[EMStep], Any], ...],
     display: Display,
     patience: int | None = None,
+    known: ExpectedCounts | None = None,
 ) -> Run:
-    """EM from a start; with `patience`, until so many steps in a row are no better on the validation data."""
+    """EM from a start; with `patience`, until so many steps in a row are no better on the validation data.
+
+    What is `known` was counted before, in other data. Then the last model is the best.
+    """
     clock = Clock()
     best, best_score, best_step, reason = start, -math.inf, 0, "converged"
     history: list[dict[str, Any]] = []
@@ -163,7 +167,7 @@ def em(
                     "seconds": seconds,
                 }
             )
-            if score > best_score:
+            if score > best_score or known is not None:
                 best, best_score, best_step = step.model, score, step.step
             bits = -step.log_likelihood / math.log(2.0) / data.codes.size
             limit = budget.seconds or math.inf
@@ -181,7 +185,7 @@ def em(
 
     try:
         if patience is None:
-            fit_hmm(data, start, steps=10**9, tolerance=tolerance, callback=look)
+            fit_hmm(data, start, steps=10**9, tolerance=tolerance, callback=look, known=known)
         else:
             fit_hmm(data, start, steps=10**9, tolerance=-math.inf, callback=look, prior=PRIOR)
     except KeyboardInterrupt:

@@ -192,9 +192,10 @@ class SequenceModel(Conventions):
     def partial_fit(self, data: Any, mask: Any = None) -> Self:
         """Go on learning: the first call fits, each later one learns from more data, in place.
 
-        Context trees, n-grams and mixtures read on. Networks and hidden Markov models train on, within their budget,
-        from the parameters that they have, on all of the new data at once and on them alone; calibration and smoothing
-        stay. With `unknown="grow"` symbols never seen before join the alphabet.
+        Context trees, n-grams and mixtures read on. Networks take steps as on a stream, weighed against what they know,
+        unless training on the new data alone, within the budget, serves their end clearly better (`recipe="paper"`
+        always trains). Hidden Markov models take further steps of EM, in which all data count that there ever were.
+        Calibration and smoothing stay. With `unknown="grow"` symbols never seen before join the alphabet.
         """
         if not hasattr(self, "predictor_"):
             return self.fit(data, mask=mask)  # type: ignore[attr-defined,no-any-return]

@@ -11,7 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from glnn import registry
-from glnn.baselines.hmm import EMStep, HiddenMarkovModel, first_positions, fit_hmm
+from glnn.baselines.hmm import EMStep, HiddenMarkovModel, expected_counts, first_positions, fit_hmm
+from glnn.baselines.hmm_growth import counted, with_a_chance, with_symbols
 from glnn.baselines.hmm_training import (
     LAST_STEPS,
     PRIOR,
@@ -27,7 +28,8 @@ from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import checked, degree_within, described, integer, number, parameter, seed
 from glnn.predictors.uniform import Smoothed
 from glnn.progress import Display
-from glnn.sequences import Encoded, Reader
+from glnn.sequences import Alphabet, Encoded, Reader
+from glnn.sequences.alphabet import base_of
 from glnn.storage.model_file import ModelFileError
 from glnn.training.budget import parse_budget
 from glnn.training.observer import Observer
@@ -46,7 +48,9 @@ _RECORD = (
 class HMM(SequenceModel):
     """A hidden Markov model on a sparse random graph, trained by expectation-maximisation on all symbols.
 
-    Fitted as in the networks; `params_` is a dict of arrays, `smoothing_` the share. The mask applies to scores only.
+    Fitted as in the networks; `params_` is a dict of arrays, `smoothing_` the share, `visits_` how often each state was
+    visited, and then the number of sequences, which is all that learning on needs of the data. The mask applies to
+    scores only.
     """
 
     units: int | str = parameter(
@@ -154,6 +158,7 @@ class HMM(SequenceModel):
             for run in runs
         ]
         self._use(best.best, given.escape)
+        self._count(given.data, np.zeros(self.units_ + 1))
         return self
 
     def trace(self, data: Any) -> Trace:
@@ -165,12 +170,16 @@ class HMM(SequenceModel):
         return Trace(self.alphabet_.decode(known.codes), alpha, self._surprise(reading, False), known.starts)
 
     def _go_on(self, data: Encoded) -> None:
-        """Further steps of EM."""
+        """Further steps of EM, in which what was counted before counts as well."""
         display = Display(self.verbose)
+        start, before = self._without_escape().inner, self.visits_
+        if np.isneginf(start.log_likelihoods(data)).any():
+            start = with_a_chance(start, np.zeros(self.units_) if before is None else before[:-1])
+        known = None if before is None else counted(start, before[:-1], before[-1])
         try:
             tolerance = number("tolerance", self.tolerance, 0.0)
-            start = self._without_escape().inner
-            run = em(self.seed_, start, data, None, parse_budget(self.budget), tolerance, (), display)
+            budget = parse_budget(self.budget)
+            run = em(self.seed_, start, data, None, budget, tolerance, (), display, known=known)
         finally:
             display.close()
         self.history_, self.stopped_ = run.history, run.reason
@@ -178,6 +187,20 @@ class HMM(SequenceModel):
         self.seconds_ = run.seconds
         self.total_seconds_ += run.seconds
         self._use(run.best, self.escape_probability_)
+        if before is not None:
+            self._count(data, before)
+
+    def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
+        visits = np.zeros(self.units_) if self.visits_ is None else self.visits_[:-1]
+        at = len(base_of(self.alphabet_))
+        model = with_symbols(self._without_escape().inner, Reader(alphabet).known, visits, at, new)
+        self.alphabet_ = alphabet
+        self._use(model, self.escape_probability_)
+
+    def _count(self, data: Encoded, before: np.ndarray) -> None:
+        """How often each state was visited, and how many sequences there were, beside what was counted before."""
+        counts = expected_counts(self._without_escape().inner, data)
+        self.visits_: np.ndarray | None = before + np.append(counts.writings.sum(axis=1), len(data))
 
     def _use(self, model: HiddenMarkovModel, escape: float | None) -> None:
         self.params_ = model.arrays()
@@ -186,7 +209,8 @@ class HMM(SequenceModel):
         self._predict_with(Smoothed(model, self.smoothing_), escape)
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return self.params_, {name: getattr(self, name) for name in _RECORD}
+        visits = {} if self.visits_ is None else {"visits": self.visits_}
+        return {**self.params_, **visits}, {name: getattr(self, name) for name in _RECORD}
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
         states = arrays["start"].size
@@ -197,4 +221,10 @@ class HMM(SequenceModel):
             setattr(self, name, fitted[name])
         number("smoothing_", self.smoothing_, 0.0, 1.0)
         self._use(HiddenMarkovModel.from_arrays(Reader(self.alphabet_).known, arrays), escape)
+        # Files of an older version lack it: their models follow new data alone.
+        self.visits_ = arrays.get("visits")
+        if self.visits_ is not None and (
+            self.visits_.shape != (states + 1,) or self.visits_.dtype != np.float64 or not (self.visits_ >= 0.0).all()
+        ):
+            raise ModelFileError(f"the visits of the {states} states are none")
         return self

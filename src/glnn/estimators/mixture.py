@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -27,7 +28,7 @@ from glnn.predictors.mixture_recipe import Progress, Recipe, for_network
 from glnn.predictors.mixture_trial import ENOUGH_SEQUENCES, FrozenTrial, Promising, Trial
 from glnn.predictors.shares import Shares
 from glnn.progress import Display
-from glnn.sequences import Alphabet, Encoded, InputError, Reader
+from glnn.sequences import Alphabet, Encoded, Reader
 from glnn.sequences.alphabet import base_of, moved_up
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.compiling import beginning, compiling
@@ -226,10 +227,12 @@ class Mixture(SequenceModel):
         self._predict_with(inner.with_learning(self.learning_ == "online"), self.escape_probability_)
 
     def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
-        if self.networks_:
-            raise InputError("a mixture with networks cannot take new symbols: fit anew, or with networks=0")
-        codes = moved_up(self.recipe_.codes, len(base_of(self.alphabet_)), new)
-        self._use(replace(self.recipe_, codes=codes), (), alphabet, self.escape_probability_)
+        at, networks = len(base_of(self.alphabet_)), tuple(copy(network) for network in self.networks_)
+        for network in networks:
+            # Networks know codes, the end among them, which moves up.
+            network._take_symbols(Alphabet(range(len(network.alphabet_) + new)), new, at)
+        codes = moved_up(self.recipe_.codes, at, new)
+        self._use(replace(self.recipe_, codes=codes), networks, alphabet, self.escape_probability_)
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
         for name in _RECORD:

@@ -19,7 +19,7 @@ from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
 from glnn.predictors.protocol import learner_of
 from glnn.sequences import Alphabet, Encoded, Reader, TrainingData
-from glnn.sequences.special import base_of
+from glnn.sequences.alphabet import base_of
 from glnn.storage import network_arrays
 from glnn.training import fitting
 from glnn.training.continuing import PATIENCE_WITH_MORE, clearly_better, trained_on, with_symbols
@@ -196,8 +196,8 @@ class FittedNetwork(SequenceModel):
             [(one.model, own.best) for one, own in zip(self.networks_, trained, strict=True)], self.escape_probability_
         )
 
-    def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
-        symbols = len(base_of(self.alphabet_))
+    def _take_symbols(self, alphabet: Alphabet, new: int, at: int | None = None) -> None:
+        symbols = len(base_of(self.alphabet_)) if at is None else at
         known = len(Reader(alphabet).known)
         networks = []
         for one in self.networks_:

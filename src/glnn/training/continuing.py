@@ -23,6 +23,7 @@ PATIENCE_WITH_MORE = 20
 """Steps without a better validation score after which training on more data ends, in recipe "best"."""
 _ERRORS = 2.0
 
+
 def with_mean(values: np.ndarray, at: int, new: int, axis: int) -> np.ndarray:
     """Values for each symbol along an axis, with those of new symbols, the mean over the known, put in at a place."""
     mean = np.repeat(values.mean(axis=axis, keepdims=True), new, axis=axis)
