@@ -83,10 +83,10 @@ def test_known_symbols_lead_a_network_on_as_before(name: str) -> None:
 def test_a_little_more_of_the_same_does_no_harm(name: str) -> None:
     source = sources.get("music")
     text, more, other = (source.sample(seed=seed).text for seed in range(3))
-    model = made(name, budget="40 steps").fit(text[:6000])
+    model = made(name, units=8, degree=4, budget="60 steps").fit(text[:12000])
     before = model.bits(other[:4000])
     # Few enough for a network to know them by heart in so many steps.
-    model.partial_fit(more[:600])
+    model.partial_fit(more[:300])
     assert model.bits(other[:4000]) < 1.005 * before
 
 
