@@ -18,6 +18,7 @@ from glnn.predictors import Predictor
 from glnn.predictors.experts import Beside, best_shares
 from glnn.predictors.mixture_recipe import Recipe
 from glnn.predictors.mixture_trial import FrozenTrial, Promising, Trial
+from glnn.predictors.odds import RunningOdds, with_uniform
 from glnn.predictors.protocol import StepwisePredictor
 from glnn.sequences import Alphabet, Encoded, encode
 from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file
@@ -166,12 +167,12 @@ def test_shares_of_tree_and_n_grams(learning: str, tmp_path: Path) -> None:
     for row, code in zip(rows[: data.starts[1]], data.codes[: data.starts[1]].tolist(), strict=True):
         np.testing.assert_array_equal(state.probabilities(), row)
         state.advance(code)
-    mean = sum(
-        weight * np.exp(part.log_likelihoods(data))
-        for weight, part in zip(shares.weights, (shares.mixture, *shares.beside), strict=True)
-    )
-    mean = mean + shares.uniform / rows.shape[1]
-    assert 0.0 < shares.uniform == pytest.approx(1.0 - sum(shares.weights))
+    said = [np.exp(part.log_likelihoods(data)) for part in (shares.mixture, *shares.beside)]
+    given = with_uniform(said, rows.shape[1])
+    weights = RunningOdds(shares.odds, learns=learning == "online").along(given)
+    np.testing.assert_allclose(weights.sum(1), 1.0)
+    assert np.ptp(weights[:, 0]) > 0.0 if learning == "online" else np.ptp(weights[:, 0]) == 0.0
+    mean = (weights * given).sum(1)
     np.testing.assert_allclose(mean, chances)
     # What the coder is given is the very same row, in the midst of the third sequence.
     steps, coder, out = shares.coding_steps(None), encoder(), np.empty(1 << 12, np.uint8)
@@ -263,7 +264,8 @@ def test_networks_beside_have_a_share_in_scores_codes_and_files(with_network: gl
     own = replace(data, alphabet=shares.networks[0].alphabet)
     parts = (shares.mixture.log_likelihoods(data), shares.beside[0].log_likelihoods(data))
     parts += tuple(network.log_likelihoods(own) for network in shares.networks)
-    mean = sum(w * np.exp(part) for w, part in zip(shares.weights, parts, strict=True)) + 0.01 / len(shares.alphabet)
+    weights = shares.odds.weights[:-1]
+    mean = sum(w * np.exp(part) for w, part in zip(weights, parts, strict=True)) + 0.01 / len(shares.alphabet)
     np.testing.assert_allclose(np.exp(shares.log_likelihoods(data)), mean)
     rows = np.concatenate(list(shares.distributions(data, block=5)))
     np.testing.assert_allclose(rows[np.arange(data.codes.size), data.codes], mean)
@@ -330,11 +332,11 @@ def test_a_network_far_behind_is_given_up_after_a_fifth_of_the_budget() -> None:
         progress.best_score = score
         return bool(stop(SimpleNamespace(seconds=seconds), SimpleNamespace(progress=progress)))
 
-    # Contexts need 100 bits, 69.3 nats; two starts share the time.
-    stop, one, other = Promising(10.0, 100.0), SimpleNamespace(), SimpleNamespace()
-    assert not step(1.9, -100.0, one)
-    assert step(0.2, -120.0, other)
-    assert not step(5.0, -86.0, one) and not step(5.0, -120.0, other)
+    # Contexts need 1,000 bits, 693 nats; a quarter more and 100 bits are 936. Two starts share the time.
+    stop, one, other = Promising(10.0, 1000.0), SimpleNamespace(), SimpleNamespace()
+    assert not step(1.9, -1000.0, one)
+    assert step(0.2, -1200.0, other)
+    assert not step(5.0, -930.0, one) and not step(5.0, -1200.0, other)
 
 
 def test_a_budget_too_short_for_a_network_tries_none() -> None:

@@ -11,6 +11,7 @@ import pytest
 import glnn
 from glnn.predictors.mixture import MixturePredictor
 from glnn.predictors.mixture_stream import MixtureStreamLearner
+from glnn.predictors.odds import even
 from glnn.predictors.shares import Shares
 from glnn.sequences import InputError
 from glnn.storage.model_file import read_model_file, write_model_file
@@ -47,8 +48,8 @@ def of_shares(model: glnn.Mixture) -> Shares:
     mixture = mixture_of(model)
     size = len(mixture.alphabet)
     codes = np.random.default_rng(0).integers(0, size, 300).tolist()
-    network = glnn.GLNN(units=3, degree=2, budget="2 steps", restarts=1, random_state=0, verbose=0)
-    return Shares(mixture, (), (network.fit([*range(size), *codes]).predictor_,), (0.6, 0.4))
+    network = glnn.GLNN(units=3, degree=2, budget="2 steps", restarts=1, random_state=0, unknown="error", verbose=0)
+    return Shares(mixture, (), (network.fit([*range(size), *codes]).predictor_,), even(2))
 
 
 def test_networks_that_stand_beside_a_mixture_learn_too(model: glnn.Mixture) -> None:

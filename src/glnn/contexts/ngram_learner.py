@@ -57,9 +57,13 @@ class NGramLearner:
     def learn(self, codes: np.ndarray) -> None:
         """Count a whole sequence."""
         if len(codes):
-            first = np.zeros(len(codes), bool)
-            first[0] = True
-            self._reader.read(np.ascontiguousarray(codes, np.int32), first, learn=True)
+            self.read(codes)
+
+    def read(self, codes: np.ndarray) -> np.ndarray:
+        """The same; gives the probability of each symbol before it was learned."""
+        first = np.zeros(len(codes), bool)
+        first[0] = True
+        return np.exp(self._reader.read(np.ascontiguousarray(codes, np.int32), first, learn=True)[0])
 
     def learned(self) -> NGramModel:
         """The model with the counts as they are now."""

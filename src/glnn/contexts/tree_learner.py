@@ -62,9 +62,13 @@ class TreeLearner:
     def learn(self, codes: np.ndarray) -> None:
         """Read a whole sequence."""
         if len(codes):
-            first = np.zeros(len(codes), bool)
-            first[0] = True
-            self._reader.read(np.ascontiguousarray(codes, np.int32), first, learn=True)
+            self.read(codes)
+
+    def read(self, codes: np.ndarray) -> np.ndarray:
+        """The same; gives the probability of each symbol before it was learned."""
+        first = np.zeros(len(codes), bool)
+        first[0] = True
+        return np.exp(self._reader.read(np.ascontiguousarray(codes, np.int32), first, learn=True)[0])
 
     def learned(self) -> ContextTreeWeighting:
         """The trees as they are now."""

@@ -36,8 +36,6 @@ from glnn.training.observer import Observer
 from glnn.training.validation import split
 
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
-# A network is worth its place if the bits of what it was not trained on fall by this part, and by so many.
-_WORTH, _LEAST_GAIN = 0.005, 3.0
 # Without networks, this part of the sequences tells how they are best read.
 _HELD_OUT = 0.2
 # With fewer symbols there is too little for a network to learn from and for a mixer to see what it is worth.
@@ -110,8 +108,8 @@ class Mixture(SequenceModel):
         display.say(f"Mixture: {known.codes.size:,} symbols, {learning}")
         with compiling(display), clock.paused():
             few = beginning(known)
-            beside = Beside(0.4, 0.3, 0.3, order=2) if len(known) > 1 else Beside()
-            Recipe(few.codes, few.starts, few.codes.size, False, beside=beside).read(few.alphabet, (), True)
+            beside = Beside(0.4, 0.3, 0.3, order=2)
+            Recipe(few.codes, few.starts, few.codes.size, False, False, None, beside, True).read(few.alphabet, (), True)
         if observer is not None:
             observer.ready()
         whole = known.codes.size
@@ -188,8 +186,7 @@ class Mixture(SequenceModel):
                 alone = trial.alone(network.predictor_)
             self.trials_.append({"networks": len(members), "bits": bits, "alone": alone})
             display.say(f"the end of the data takes {best:,.0f} bits without it and {bits:,.0f} with it")
-            worth = bits <= min(best * (1.0 - _WORTH), best - _LEAST_GAIN)
-            if worth or not automatic or (bits < best and isinstance(trial, FrozenTrial)):
+            if not automatic or trial.worth(bits, best, network.predictor_):
                 best, kept = bits, members
             if network.stopped_ == "interrupted":
                 break
@@ -218,11 +215,14 @@ class Mixture(SequenceModel):
 
     def _take(self, predictor: Any) -> None:
         super()._take(predictor)
-        # What stands beside the mixture has read on with it, and keeps its share.
+        # What stands beside the mixture has read on with it.
         inner = self._without_escape()
         mixture = _mixture_of(inner)
         codes, starts, *_ = mixture.identity
-        self.recipe_ = self.recipe_.read_on(codes, starts)
+        beside = self.recipe_.beside
+        if isinstance(inner, Shares) and beside.odds is not None:
+            beside = replace(beside, odds=inner.odds)
+        self.recipe_, self.shares_ = replace(self.recipe_.read_on(codes, starts), beside=beside), beside.named
         self.n_parameters_ = int(mixture.contexts.memory.filled[1:3].sum())
         self._predict_with(inner.with_learning(self.learning_ == "online"), self.escape_probability_)
 

@@ -6,6 +6,7 @@ What comes from a file is looked at before the compiled loops are led by it.
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from glnn.estimators.network import Network
 from glnn.estimators.persistence import load
 from glnn.predictors.experts import Beside
 from glnn.predictors.mixture_recipe import Recipe
+from glnn.predictors.odds import Odds
 from glnn.storage.model_file import ModelFileError
 
 
@@ -25,6 +27,8 @@ def arrays_of(recipe: Recipe, networks: tuple[Network, ...], size: int) -> tuple
     for which, network in enumerate(networks):
         arrays[f"network{which}"] = np.frombuffer(_file_of(network), np.uint8)
     arrays["shares"] = np.array(recipe.beside.weights)
+    if recipe.beside.odds is not None:
+        arrays |= {f"odds/{name}": part for name, part in recipe.beside.odds._asdict().items()}
     numbers = {"cut": recipe.cut, "stationary": recipe.stationary, "averaged": recipe.averaged}
     return arrays, {**numbers, "planned": recipe.planned, "order": recipe.beside.order}
 
@@ -32,6 +36,8 @@ def arrays_of(recipe: Recipe, networks: tuple[Network, ...], size: int) -> tuple
 def recipe_from(arrays: dict[str, np.ndarray], fitted: dict[str, Any], size: int, networks: int) -> Recipe:
     """How it was read."""
     codes, beside = _codes(arrays["codes"], size), _beside(arrays["shares"], fitted["order"], networks)
+    if "odds/rows" in arrays:
+        beside = replace(beside, odds=_odds(arrays, len(beside.places)))
     recipe = Recipe(
         codes,
         arrays["starts"],
@@ -85,6 +91,13 @@ def _beside(shares: np.ndarray, order: Any, networks: int) -> Beside:
     if type(order) is not int or not (ngrams == 0.0 or 1 <= order <= LONGEST_ORDER):
         raise ModelFileError(f"the order of the n-grams is {order!r}: expected 1 to {LONGEST_ORDER}")
     return Beside(own, tree, ngrams, others[0] if others else 0.0, tuple(others[1:]), order)
+
+
+def _odds(arrays: dict[str, np.ndarray], parts: int) -> Odds:
+    odds = Odds(arrays.get("odds/trust", np.empty(0)), arrays["odds/rows"])
+    if not odds.fine or odds.rows.shape[1] != parts:
+        raise ModelFileError(f"the odds are none between {parts} parts")
+    return odds
 
 
 def _check(recipe: Recipe) -> None:

@@ -1,8 +1,9 @@
-"""What stands beside a mixture of contexts for several sequences: a context tree, n-grams, networks, the uniform.
+"""What stands beside a mixture of contexts: a context tree, n-grams, networks, the uniform distribution.
 
-They read the same symbols. The shares w are those under which what was not yet read would have cost least,
-Σ_t −log Σ_k w_k p_k(x_t), found by expectation–maximisation; whoever has hardly any is left out. The uniform
-distribution always keeps a little: it bounds what a thing never seen before can cost.
+They read the same symbols. What goes on learning learns the odds between them too (`glnn.predictors.odds`). What is
+frozen has the shares w under which what was not yet read would have cost least, Σ_t −log Σ_k w_k p_k(x_t), found by
+expectation–maximisation. Whoever has hardly any is left out. The uniform distribution always keeps a little: it bounds
+what a thing never seen before can cost.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from glnn.contexts.ngram import blank_reader as blank_ngrams
 from glnn.contexts.tree import ContextTreeSettings, ContextTreeWeighting
 from glnn.contexts.tree import blank_reader as blank_trees
 from glnn.contexts.tree_reader import Reader as TreeReader
+from glnn.predictors.odds import Odds, RunningOdds, even, with_uniform
 from glnn.sequences import Alphabet, Encoded
 
 # A share below this is none.
-_LEAST_SHARE = 0.02
+_LEAST_SHARE, _LEAST_ODDS = 0.02, 0.005
 _STEPS, _SETTLED = 300, 1e-6
 # How many symbols each is thought to have predicted before any was seen: the uniform half a one.
 _BEFORE, _BEFORE_UNIFORM = 1.0, 0.5
@@ -37,6 +39,8 @@ class Beside:
     uniform: float = 0.0
     networks: tuple[float, ...] = ()
     order: int = 0
+    odds: Odds | None = None
+    """Between those that have a share, in their order, the uniform distribution last; None where shares stay."""
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -46,8 +50,17 @@ class Beside:
     @property
     def named(self) -> dict[str, float]:
         """For people."""
-        found = dict(zip(("mixture", "tree", "ngram", "uniform"), self.weights, strict=False))
-        return found | {f"network{k}": share for k, share in enumerate(self.networks)}
+        weights = np.array(self.weights)
+        if self.odds is not None:
+            weights[self.places] = self.odds.weights
+        found = dict(zip(("mixture", "tree", "ngram", "uniform"), weights.tolist(), strict=False))
+        return found | {f"network{k}": share for k, share in enumerate(weights[4:].tolist())}
+
+    @property
+    def places(self) -> list[int]:
+        """Where in `weights` those stand that predict, in the order of the odds."""
+        others = [k for k, share in enumerate(self.weights) if share > 0.0 and k not in (0, 3)]
+        return [0, *others, 3]
 
 
 ALONE = Beside()
@@ -119,6 +132,24 @@ def best_shares(chances: list[np.ndarray | None], order: int, alphabet_size: int
     own_share, of_tree, of_ngrams, of_uniform, *of_networks = weights.tolist()
     beside = Beside(own_share, of_tree, of_ngrams, of_uniform, tuple(of_networks), order)
     return beside, -np.log2(given @ weights)
+
+
+def learned_odds(chances: list[np.ndarray | None], order: int, alphabet_size: int) -> tuple[Beside, np.ndarray]:
+    """The same with odds that learn: as they are after these symbols, and the bits of each."""
+    there = [k for k, column in enumerate(chances) if column is not None]
+    running = RunningOdds(even(len(there)), learns=True)
+    given = with_uniform([column for column in chances if column is not None], alphabet_size)
+    bits = -np.log2((running.along(given) * given).sum(1))
+    kept = running.odds.weights >= _LEAST_ODDS
+    kept[[0, -1]] = True
+    odds = running.odds.of(kept)
+    # What predicts has a share, however small.
+    shares = np.maximum(odds.weights, 1e-12)
+    shares /= shares.sum()
+    own, *others, uniform = shares.tolist()
+    found = dict(zip([k for k, stays in zip(there, kept[:-1], strict=True) if stays][1:], others, strict=True))
+    networks = tuple(found.get(k, 0.0) for k in range(3, len(chances)))
+    return Beside(own, found.get(1, 0.0), found.get(2, 0.0), uniform, networks, order, odds), bits
 
 
 def _maximised(given: np.ndarray, before: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 
 from glnn.contexts.mixing import ContextMixing, Reader, firsts
 from glnn.contexts.mixing_coding import MixingSteps
+from glnn.predictors.odds import RunningOdds, settled
 from glnn.predictors.protocol import Predictor, State, move_to, place_of, placed, rows_along
 from glnn.predictors.shares_coding import SharesSteps
 from glnn.sequences import Alphabet, Encoded, InputError
@@ -67,7 +68,7 @@ class MixturePredictor:
         if share != 0.0:
             return None
         if self.members:
-            return SharesSteps(self, (), (), (1.0,), 0.0, escape)
+            return SharesSteps(self, (), (), RunningOdds(settled((1.0,), 0.0), learns=False), escape)
         return MixingSteps(self.contexts.reader(), escape, self.identity)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:

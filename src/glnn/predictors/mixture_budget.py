@@ -52,7 +52,7 @@ def first_symbols(data: Encoded, symbols: int) -> Encoded:
     """About so many symbols of the beginning: of several sequences whole ones, at least one."""
     if len(data) > 1:
         symbols = int(data.starts[max(int(np.searchsorted(data.starts, symbols, side="right")) - 1, 1)])
-    symbols = max(symbols, 1)
+    symbols = min(max(symbols, 1), data.codes.size)
     starts = np.append(data.starts[data.starts < symbols], symbols)
     return Encoded(data.codes[:symbols], starts, data.mask[:symbols], data.alphabet)
 

@@ -97,15 +97,21 @@ class MixtureLearner:
 
     def learn(self, codes: np.ndarray) -> None:
         """Read a whole sequence."""
-        if not len(codes):
-            return
+        if len(codes):
+            self.read(codes)
+
+    def read(self, codes: np.ndarray) -> np.ndarray:
+        """The same; gives the probability of each symbol before it was learned."""
         self._reader = self._new_reader()
         codes, size = np.ascontiguousarray(codes, np.int64), len(codes)
         data = Encoded(codes, np.array([0, size], np.int64), np.ones(size, np.bool_), self.alphabet)
-        for part, outside in pieces(self.model.members, data, 1 << 15):
+        said = [
             self._reader.read(codes[part], np.zeros(part.stop - part.start, np.bool_), outside)
+            for part, outside in pieces(self.model.members, data, 1 << 15)
+        ]
         self._starts.append(len(self._codes))
         self._codes.extend(codes.tolist())
+        return np.concatenate(said)
 
     def begin_members(self, learning: bool) -> list[State]:
         """The networks at the start of a sequence, to learn from it or not; here they never do."""

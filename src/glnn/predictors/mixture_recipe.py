@@ -15,13 +15,15 @@ from glnn.contexts.mixing import CHUNK, ContextMixing, firsts, new_reader
 from glnn.contexts.mixing_averaging import WeightAverage
 from glnn.contexts.mixing_plan import Plan, letters_of, make_plan
 from glnn.predictors import Predictor
-from glnn.predictors.experts import ALONE, Beside, Experts, best_shares, counts_of
+from glnn.predictors.experts import ALONE, Beside, Experts, best_shares, counts_of, learned_odds
 from glnn.predictors.mixture import MixturePredictor, pieces
+from glnn.predictors.odds import settled
 from glnn.predictors.shares import Shares
 from glnn.sequences import Alphabet, Encoded
 from glnn.sequences.special import base_of
 
-# What goes on learning chooses its shares on this last part of the data, each symbol before it is learned.
+# Shares follow from this last part of the data, each symbol before it is learned: with networks from what they were not
+# trained on, where frozen shares let the mixer meet them first.
 _LATE, _LATE_WITH_MEMBERS = 0.2, 0.5
 
 Progress = Callable[[int, float], bool]
@@ -43,7 +45,7 @@ class Recipe:
 
     beside: Beside = ALONE
     choose: bool = False
-    """Whether the shares of what stands beside are to follow from the last fifth, each symbol before it is learned."""
+    """Whether the shares of what stands beside are to follow from the end, each symbol before it is learned."""
 
     def read(
         self, alphabet: Alphabet, networks: tuple[Predictor, ...], online: bool, progress: Progress | None = None
@@ -61,7 +63,7 @@ class Recipe:
             codes = self.codes[part]
             chance = reader.read(codes, first[part], outside)
             beside_it = experts.read(codes, first[part])
-            if self.choose and part.stop > self._late(end, members):
+            if self.choose and part.stop > self._late(end, members, online):
                 said.append(_said([chance, *beside_it], outside, codes))
             if self.averaged and part.stop <= end:
                 average.look(part.stop, reader.memory)
@@ -75,18 +77,15 @@ class Recipe:
         beside = self.beside
         if self.choose:
             # Whoever stops the reading before has nothing to choose by.
-            beside = (
-                ALONE
-                if not said
-                else self._chosen(np.concatenate(said, axis=1)[:, -(end - self._late(end, members)) :], len(alphabet))
-            )
+            late = end - self._late(end, members, online)
+            beside = self._chosen(np.concatenate(said, axis=1)[:, -late:], len(alphabet), online) if said else ALONE
         if beside.own == 1.0:
             return mixture, beside
         others = [(network, share) for network, share in zip(networks, beside.networks, strict=False) if share > 0.0]
-        weights = [beside.own, *(share for share in (beside.tree, beside.ngrams) if share > 0.0)]
-        weights += [share for _, share in others]
+        weights = np.array(beside.weights)[beside.places].tolist()
+        odds = beside.odds or settled(tuple(weights[:-1]), weights[-1])
         standing = tuple(network for network, _ in others)
-        return Shares(mixture, experts.learned(online, beside), standing, tuple(weights), beside.uniform), beside
+        return Shares(mixture, experts.learned(online, beside), standing, odds), beside
 
     def read_on(self, codes: np.ndarray, starts: np.ndarray) -> Recipe:
         """The same with everything that was read since."""
@@ -101,18 +100,24 @@ class Recipe:
         starts = np.append(data.starts[data.starts < self.planned], self.planned)
         return Encoded(data.codes[: self.planned], starts, data.mask[: self.planned], data.alphabet)
 
-    def _late(self, end: int, members: tuple[Predictor, ...]) -> int:
-        """From here on what everyone says decides on the shares, when the mixer has met its members for a while."""
-        begin = self.cut if members else 0
-        return int(end - (end - begin) * (_LATE_WITH_MEMBERS if members else _LATE))
+    def _late(self, end: int, members: tuple[Predictor, ...], online: bool) -> int:
+        """From here on what everyone says decides on the shares."""
+        if not members:
+            return int(end - end * _LATE)
+        return self.cut if online else int(end - (end - self.cut) * _LATE_WITH_MEMBERS)
 
-    def _chosen(self, known: np.ndarray, alphabet_size: int) -> Beside:
-        """The shares under which these symbols would have cost least, each before it was learned."""
+    def _chosen(self, known: np.ndarray, alphabet_size: int, online: bool) -> Beside:
+        """The shares that these symbols tell, each before it was learned."""
         rows: list[np.ndarray | None] = list(known)
         for place, share in ((1, self.beside.tree), (2, self.beside.ngrams)):
             if share == 0.0:
                 rows.insert(place, None)
-        return best_shares(rows[: 3 + len(self.beside.networks)], self.beside.order, alphabet_size)[0]
+        rows = rows[: 3 + len(self.beside.networks)]
+        if not online:
+            return best_shares(rows, self.beside.order, alphabet_size)[0]
+        beside = learned_odds(rows, self.beside.order, alphabet_size)[0]
+        # One text beside which nobody stays is left to contexts alone, and to the compiled coder.
+        return ALONE if self.starts.size == 2 and len(beside.places) == 2 else beside
 
     def _stretches(
         self, members: tuple[Predictor, ...], data: Encoded, planned: int, block: int

@@ -38,19 +38,21 @@ class MixtureStreamLearner(MixtureLearner):
                 found.append(member.begin_learning() if learning else member.begin())
         return found
 
-    def learn(self, codes: np.ndarray) -> None:
-        """Read a whole sequence."""
+    def read(self, codes: np.ndarray) -> np.ndarray:
+        """Read a whole sequence; gives the probability of each symbol before it was learned."""
         codes = np.ascontiguousarray(codes, np.int64)
         self._reader = self._new_reader()
         states = self.begin_members(learning=True)
         block = max(1, _AT_ONCE // (max(1, len(states)) * len(self.alphabet)))
+        said = []
         for place in range(0, codes.size, block):
             part = codes[place : place + block]
             outside = np.stack([rows_along(state, part) for state in states], axis=1) if states else None
-            self._reader.read(part, np.zeros(part.size, np.bool_), outside)
+            said.append(self._reader.read(part, np.zeros(part.size, np.bool_), outside))
         for member in self._members:
             if member is not None:
                 finish(member)
+        return np.concatenate(said)
 
     def remember(self, code: int, begins: bool) -> None:
         """Nothing but what the tables keep is remembered of a symbol."""

@@ -8,6 +8,7 @@ everyone gets the share that serves best.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,17 @@ from glnn.contexts.mixing_averaging import WeightAverage
 from glnn.contexts.mixing_reading import ALL, NOTHING
 from glnn.contexts.ngram import choose_order
 from glnn.predictors import Predictor
-from glnn.predictors.experts import Beside, best_shares, frozen_experts
+from glnn.predictors.experts import (
+    ALONE,
+    Beside,
+    Experts,
+    best_shares,
+    counts_of,
+    frozen_experts,
+    learned_odds,
+)
 from glnn.predictors.mixture import pieces
+from glnn.predictors.mixture_budget import first_symbols
 from glnn.predictors.mixture_recipe import Recipe, plan_of
 from glnn.sequences import Encoded
 from glnn.training.records import StepInfo
@@ -29,8 +39,13 @@ ENOUGH_SEQUENCES = 20
 _SEED = 0
 # A way of reading must need this part fewer bits, and so many standard errors, or else all counts alike.
 _TOLD, _ERRORS = 0.005, 2.0
-# After this part of the budget, a network alone that needs so many times the bits of contexts is given up.
-_TRIAL, _FAR_BEHIND = 0.2, 1.25
+# A network beside must save this part of the bits, and tree and n-grams beside one text, which make its coding slow.
+_WORTH, _WORTH_OF_TREES, _LEAST_GAIN = 0.005, 0.02, 3.0
+# After this part of the budget, a network alone is given up that needs so many times the bits of contexts, and so many
+# more.
+_TRIAL, _FAR_BEHIND, _AND_BITS = 0.2, 1.25, 100.0
+# So many symbols of one text tell whether a tree or n-grams could help; fewer than the second tell nothing.
+_LOOK, _FEW = 10_000, 500
 
 
 class Trial:
@@ -41,44 +56,91 @@ class Trial:
         self.cut = data.codes.size - parts.held_out
         self._first = firsts(data.starts)
         self._reader: Reader | None = None
+        self._beside = _beside(data) if online else ALONE
 
     def bits(self, members: tuple[Predictor, ...]) -> float:
         """The bits of the end with these members."""
-        if self._reader is None:
-            self._reader = new_reader(plan_of(self._data, self._most, stationary=False))
-            self._reader.read(self._data.codes[: self.cut], self._first[: self.cut])
-        reader = Reader(self._reader.plan, self._reader.memory, self._reader.cursor.copy(), ALL)
-        mask, total = self._data.mask, 0.0
-        for part, outside in pieces(members, self._data, CHUNK, self.cut):
-            padded = None
-            if outside is not None:
-                padded = np.zeros((outside.shape[0], self._most, outside.shape[2]))
-                padded[:, : len(members)] = outside
-            chance = reader.read(self._data.codes[part], self._first[part], padded)
-            total += float(-np.log2(chance[mask[part]]).sum())
-        return total
+        return float(self._bits(members)[self._mask].sum())
 
     def alone(self, member: Predictor) -> float:
         """The bits of the end by one member alone."""
-        total = 0.0
-        for part, outside in pieces((member,), self._data, CHUNK, self.cut):
-            assert outside is not None
-            chance = outside[np.arange(part.stop - part.start), 0, self._data.codes[part]]
-            total += float(-np.log2(chance[self._data.mask[part]]).sum())
-        return total
+        return float(-np.log2(self._said(member)[self._mask]).sum())
+
+    def worth(self, bits: float, without: float, member: Predictor) -> bool:
+        """Whether a member that changes the bits so stays: it helps, or may for all we know be as good as all."""
+        if bits <= min(without * (1.0 - _WORTH), without - _LEAST_GAIN):
+            return True
+        behind = (-np.log2(self._said(member)) - self._bits(()))[self._mask]
+        return bool(behind.sum() < _ERRORS * behind.std() * np.sqrt(behind.size))
 
     def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
         """How the data are best read: as time goes by, if anything is to go on learning, even networks' weights."""
         data, online = self._data, self._online
-        several = online and len(data) >= ENOUGH_SEQUENCES
-        if not several and not members:
+        if not members and self._beside is ALONE:
             return Recipe(data.codes, data.starts, data.codes.size, not online, averaged=not online)
         # Beside the mixer that hears them, networks have a share: no part can spoil a sum.
-        beside = Beside(1.0, networks=(1.0,) * len(members))
-        if several:
-            beside = replace(beside, tree=1.0, ngrams=1.0, order=choose_order(data))
+        beside = replace(self._beside, networks=(1.0,) * len(members))
         cut = self.cut if members else data.codes.size
         return Recipe(data.codes, data.starts, cut, False, not online, beside=beside, choose=True)
+
+    @property
+    def _mask(self) -> np.ndarray:
+        return self._data.mask[self.cut :]
+
+    @cached_property
+    def _experts(self) -> list[np.ndarray | None]:
+        """What tree and n-grams said of the end, where they stand beside."""
+        data = self._data
+        said = iter(Experts(data.alphabet, counts_of(data), self._beside).read(data.codes, self._first))
+        return [next(said)[self.cut :] if share > 0.0 else None for share in (self._beside.tree, self._beside.ngrams)]
+
+    def _bits(self, members: tuple[Predictor, ...]) -> np.ndarray:
+        own, said = self._mixed(members)
+        if not self._online or (not members and self._beside is ALONE):
+            return -np.log2(own)
+        return learned_odds([own, *self._experts, *said], self._beside.order, len(self._data.alphabet))[1]
+
+    def _mixed(self, members: tuple[Predictor, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
+        """What the mixer says of the end with these members, and each of them by itself."""
+        if self._reader is None:
+            self._reader = new_reader(plan_of(self._data, self._most, stationary=False))
+            self._reader.read(self._data.codes[: self.cut], self._first[: self.cut])
+        reader = Reader(self._reader.plan, self._reader.memory, self._reader.cursor.copy(), ALL)
+        own, said = [], []
+        for part, outside in pieces(members, self._data, CHUNK, self.cut):
+            codes, padded = self._data.codes[part], None
+            if outside is not None:
+                padded = np.zeros((outside.shape[0], self._most, outside.shape[2]))
+                padded[:, : len(members)] = outside
+                said.append(outside[np.arange(codes.size), :, codes].T)
+            own.append(reader.read(codes, self._first[part], padded))
+        return np.concatenate(own), list(np.concatenate(said, axis=1)) if said else []
+
+    def _said(self, member: Predictor) -> np.ndarray:
+        """What one member says of the end."""
+        found = []
+        for part, outside in pieces((member,), self._data, CHUNK, self.cut):
+            assert outside is not None
+            found.append(outside[np.arange(part.stop - part.start), 0, self._data.codes[part]])
+        return np.concatenate(found)
+
+
+def _beside(data: Encoded) -> Beside:
+    """Whether tree and n-grams shall stand beside what goes on learning; the beginning of one text tells."""
+    if 1 < len(data) < ENOUGH_SEQUENCES or data.codes.size < _FEW:
+        return ALONE
+    if len(data) > 1:
+        return Beside(1.0, 1.0, 1.0, order=choose_order(data))
+    few = first_symbols(data, _LOOK)
+    codes, first, half = few.codes, firsts(few.starts), few.codes.size // 2
+    beside = Beside(1.0, 1.0, 1.0, order=choose_order(few))
+    own = new_reader(plan_of(data, 0, stationary=False)).read(codes, first)
+    said = Experts(data.alphabet, counts_of(data), beside).read(codes, first)
+    alone = float(-np.log2(own[half:]).sum())
+    together = learned_odds([one[half:] for one in (own, *said)], beside.order, len(data.alphabet))[1].sum()
+    if together > min(alone * (1.0 - _WORTH_OF_TREES), alone - _LEAST_GAIN):
+        return ALONE
+    return replace(beside, order=choose_order(data))
 
 
 class FrozenTrial:
@@ -102,6 +164,10 @@ class FrozenTrial:
     def alone(self, member: Predictor) -> float:
         """The bits of the end of the data by one member alone."""
         return float(-np.log2(self._said(member)[self._held.mask]).sum())
+
+    def worth(self, bits: float, without: float, member: Predictor) -> bool:
+        """Whether a member that changes the bits so stays: what has a share too small is left out anyway."""
+        return bits < without
 
     def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
         """How the data are best read, and with what shares."""
@@ -146,7 +212,7 @@ class Promising:
     """Told of every step of training: ends it after a fifth of the budget if all networks are far behind contexts."""
 
     def __init__(self, seconds: float, bits: float) -> None:
-        self._trial, self._least = _TRIAL * seconds, -_FAR_BEHIND * bits * np.log(2.0)
+        self._trial, self._least = _TRIAL * seconds, -(_FAR_BEHIND * bits + _AND_BITS) * np.log(2.0)
         self._spent: dict[int, tuple[Any, float]] = {}
         self._best = -np.inf
 

@@ -1,8 +1,8 @@
-"""Several predictors, each with a fixed share in the prediction: p(y) = Σ_k w_k p_k(y) + u / A, with Σ_k w_k + u = 1.
+"""Several predictors, each with a share in the prediction: p(y) = Σ_k w_k p_k(y) + u / A, with Σ_k w_k + u = 1.
 
-Unlike a product, a sum costs at most log2(1 / w_k) bits more than predictor k on all of the data, however wrong the
-others are; u bounds what one surprise can cost. What is scored online is learned by copies, as each of the predictors
-does it; networks stay as they are.
+A sum is never spoiled by one of its parts, and u bounds what one surprise can cost. Frozen, the shares stay; online,
+they are odds that learn with every symbol (`odds`), and the predictors learn too, all of them as copies; networks stay
+as they are.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import numpy as np
 
 from glnn.contexts.ngram import NGramModel
 from glnn.contexts.tree import ContextTreeWeighting
+from glnn.predictors.members import finish
 from glnn.predictors.mixture import MixturePredictor
-from glnn.predictors.protocol import Predictor, State, learner_of, move_to, part_of, place_of, rows_along
-from glnn.predictors.shares_coding import SharesSteps, weighted
-from glnn.sequences import Alphabet, Encoded
+from glnn.predictors.odds import Odds, RunningOdds, chances_of, combined, with_uniform
+from glnn.predictors.protocol import Predictor, State, learner_of, move_to, part_of, place_of, placed, rows_along
+from glnn.predictors.shares_coding import SharesSteps
+from glnn.sequences import Alphabet, Encoded, InputError
 
 
 @dataclass(frozen=True)
@@ -28,10 +30,8 @@ class Shares:
     mixture: MixturePredictor
     beside: tuple[ContextTreeWeighting | NGramModel, ...]
     networks: tuple[Predictor, ...]
-    weights: tuple[float, ...]
-    """The mixture's first, then those of what stands beside it, then the networks'."""
-    uniform: float = 0.0
-    """What is left for the uniform distribution."""
+    odds: Odds
+    """The mixture's first, then those of what stands beside it, then the networks', then the uniform distribution's."""
 
     @property
     def alphabet(self) -> Alphabet:
@@ -41,11 +41,6 @@ class Shares:
     @property
     def _all(self) -> tuple[Predictor, ...]:
         return (self.mixture, *self.beside, *self.networks)
-
-    @property
-    def floor(self) -> float:
-        """u / A."""
-        return self.uniform / len(self.alphabet)
 
     def with_learning(self, online: bool) -> Shares:
         """The same, learning from what it scores or not."""
@@ -66,51 +61,68 @@ class Shares:
 
     def begin(self) -> SharesState:
         """The state at the start of a sequence."""
-        return SharesState([model.begin() for model in self._all], self.weights, self.floor)
+        return SharesState([model.begin() for model in self._all], self._running())
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> SharesSteps | None:
         """Steps for the coder."""
         if share != 0.0:
             return None
-        return SharesSteps(self.mixture, self.beside, self.networks, self.weights, self.uniform, escape)
+        return SharesSteps(self.mixture, self.beside, self.networks, self._running(), escape)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""
         # A mixture that has networks ends its blocks where sequences end: rows are taken as they come.
         beside = [_rows(model, data) for model in self._all[1:]]
+        running, place = self._running(), 0
         for own in self.mixture.distributions(data, block):
-            others = [np.array([next(rows) for _ in range(len(own))]) for rows in beside]
-            yield weighted([own, *others], self.weights, self.floor)
+            parts = [own, *(np.array([next(rows) for _ in range(len(own))]) for rows in beside)]
+            yield combined(parts, running.along(chances_of(parts, data.codes[place : place + len(own)])))
+            place += len(own)
 
     def log_likelihoods(self, data: Encoded) -> np.ndarray:
         """log π_t(x_t) at every position."""
-        chances = [np.exp(model.log_likelihoods(_for(model, data))) for model in self._all]
-        return np.log(weighted(chances, self.weights, self.floor))
+        said = [np.exp(model.log_likelihoods(_for(model, data))) for model in self._all]
+        chances = with_uniform(said, len(self.alphabet))
+        return np.log((self._running().along(chances) * chances).sum(1))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What tells it from others, for a hash."""
         own = {f"mixture/{name}": array for name, array in self.mixture.arrays().items()}
-        return {**own, "shares": np.array(self.weights)}
+        return {**own, "trust": self.odds.trust, "shares": self.odds.rows}
+
+    def _running(self) -> RunningOdds:
+        return RunningOdds(self.odds, self.mixture.contexts.online)
 
 
 class SharesState:
     """Where all of them stand inside a sequence."""
 
-    def __init__(self, states: Sequence[State], weights: tuple[float, ...], floor: float) -> None:
-        self._states, self._weights, self._floor = list(states), weights, floor
+    def __init__(self, states: Sequence[State], odds: RunningOdds, learns: bool = True) -> None:
+        self._states, self._odds, self._learns = list(states), odds, learns and odds.learns
+        self._said: list[np.ndarray] | None = None
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
-        return weighted([state.probabilities() for state in self._states], self._weights, self._floor)
+        self._said = [state.probabilities()[None] for state in self._states]
+        row: np.ndarray = combined(self._said, self._odds.odds.weights[None])[0]
+        return row
 
     def advance(self, code: int) -> None:
         """Read the next symbol."""
+        if self._learns:
+            said = self._said or [state.probabilities()[None] for state in self._states]
+            self._odds.along(chances_of(said, np.array([code])))
+        self._said = None
         for state in self._states:
             state.advance(code)
 
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t]."""
-        return weighted([rows_along(state, codes) for state in self._states], self._weights, self._floor)
+        self._said = None
+        parts = [rows_along(state, codes) for state in self._states]
+        if self._learns:
+            return combined(parts, self._odds.along(chances_of(parts, codes)))
+        return combined(parts, self._odds.odds.weights[None])
 
     def place(self) -> dict[str, np.ndarray]:
         """Those of all, each under its number."""
@@ -124,16 +136,16 @@ class SharesState:
 
     def copy(self) -> SharesState:
         """An independent state at the same place."""
-        return SharesState([state.copy() for state in self._states], self._weights, self._floor)
+        return SharesState([state.copy() for state in self._states], self._odds.copy(), self._learns)
 
 
 class SharesLearner:
-    """Learners side by side; the shares and the networks stay as they are."""
+    """Learners side by side, and their odds; the networks stay as they are."""
 
     def __init__(self, model: Shares) -> None:
         self._mixture = self._learner(model.mixture)
         self._beside = [one.learner() for one in model.beside]
-        self._model = model
+        self._model, self._odds = model, RunningOdds(model.odds, learns=True)
 
     def _learner(self, mixture: MixturePredictor) -> Any:
         return mixture.learner()
@@ -149,21 +161,22 @@ class SharesLearner:
 
     def begin(self) -> SharesState:
         """The state at the start of a sequence; it predicts by what is learned so far."""
-        return self._state([learner.begin() for learner in self._learners])
+        return SharesState(self._states("begin"), self._odds, learns=False)
 
     def begin_learning(self) -> SharesState:
         """The state at the start of a sequence that is learned as it is read."""
-        return self._state([learner.begin_learning() for learner in self._learners])
+        return SharesState(self._states("begin_learning"), self._odds)
 
     def learn(self, codes: np.ndarray) -> None:
         """Read a whole sequence."""
-        for learner in self._learners:
-            learner.learn(codes)
+        if len(codes):
+            said = [learner.read(codes) for learner in (self._mixture, *self._beside)]
+            self._odds.along(with_uniform([*said, *self._networks_read(codes)], len(self.alphabet)))
 
     def learned(self) -> Shares:
-        """The same shares of what all have become."""
+        """What all have become."""
         beside = tuple(one.learned() for one in self._beside)
-        return replace(self._model, mixture=self._mixture.learned(), beside=beside)
+        return replace(self._model, mixture=self._mixture.learned(), beside=beside, odds=self._odds.copy().odds)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data; nothing is learned."""
@@ -173,9 +186,14 @@ class SharesLearner:
         """log π_t(x_t) at every position; nothing is learned."""
         return self.learned().log_likelihoods(data)
 
-    def _state(self, states: list[State]) -> SharesState:
-        networks = [network.begin() for network in self._model.networks]
-        return SharesState([*states, *networks], self._model.weights, self._model.floor)
+    def _states(self, begin: str) -> list[State]:
+        own = [getattr(learner, begin)() for learner in self._learners]
+        return [*own, *(network.begin() for network in self._model.networks)]
+
+    def _networks_read(self, codes: np.ndarray) -> list[np.ndarray]:
+        """What networks say of a whole sequence."""
+        places = np.arange(len(codes))
+        return [rows_along(network.begin(), codes)[places, codes] for network in self._model.networks]
 
 
 class SharesStreamLearner(SharesLearner):
@@ -193,22 +211,36 @@ class SharesStreamLearner(SharesLearner):
         return [self._mixture, *self._beside, *self._networks]
 
     def learned(self) -> Shares:
-        """The same shares of what all have become."""
+        """What all have become."""
         return replace(super().learned(), networks=tuple(network.learned() for network in self._networks))
 
     def memory(self) -> dict[str, np.ndarray]:
-        """What all have become."""
-        return {
+        """What all have become, and the odds between them."""
+        odds = self._odds.copy().odds
+        found = {
             f"{k}:{name}": part for k, learner in enumerate(self._learners) for name, part in learner.memory().items()
         }
+        return {**found, "odds:trust": odds.trust, "odds:rows": odds.rows}
 
     def recall(self, memory: dict[str, np.ndarray]) -> None:
         """Know what others knew."""
+        own = part_of(memory, "odds:")
+        odds = Odds(*(placed(own, name, like) for name, like in self._odds.odds._asdict().items()))
+        if not odds.fine:
+            raise InputError("the odds of a stream are none: take the file of the same model")
         for k, learner in enumerate(self._learners):
             learner.recall(part_of(memory, f"{k}:"))
+        self._odds = RunningOdds(odds, learns=True)
 
-    def _state(self, states: list[State]) -> SharesState:
-        return SharesState(states, self._model.weights, self._model.floor)
+    def _states(self, begin: str) -> list[State]:
+        return [getattr(learner, begin)() for learner in self._learners]
+
+    def _networks_read(self, codes: np.ndarray) -> list[np.ndarray]:
+        found = []
+        for network in self._networks:
+            found.append(rows_along(network.begin_learning(), codes)[np.arange(len(codes)), codes])
+            finish(network)
+        return found
 
 
 def _rows(model: Predictor, data: Encoded) -> Iterator[np.ndarray]:

@@ -6,7 +6,7 @@ from sequence to sequence, as in the scores. Every machine finds the same bits w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from glnn.coding.steps import offered_steps
 from glnn.contexts.ngram import NGramModel, NGramReader
 from glnn.contexts.tree import ContextTreeWeighting
 from glnn.contexts.tree_reader import Reader as TreeReader
+from glnn.predictors.odds import RunningOdds, chances_of, combined
 from glnn.predictors.protocol import Predictor, State, rows_along
 
 if TYPE_CHECKING:
@@ -51,15 +52,14 @@ class SharesSteps:
         mixture: MixturePredictor,
         beside: tuple[ContextTreeWeighting | NGramModel, ...],
         networks: tuple[Predictor, ...],
-        weights: tuple[float, ...],
-        uniform: float,
+        odds: RunningOdds,
         escape: float | None,
     ) -> None:
         learn, self._size = mixture.contexts.online, len(mixture.alphabet)
         self._parts: list[_Part] = [_Contexts(mixture)]
         self._parts += [_Counts(model, learn) for model in beside]
         self._parts += [_Network(network) for network in networks]
-        self._weights, self._floor = weights, uniform / self._size
+        self._odds, self._said = odds, [np.empty((0, 0))]
         self._M, self._C = known_counts(escape), np.empty(self._size + 1)
         self.portable = all(_portable(network) for network in (*mixture.members, *networks))
         self._given = (mixture, beside, networks)
@@ -95,6 +95,7 @@ class SharesSteps:
             codes[done] = code
             if code == self._size:
                 return done + 1
+            self._odds.along(chances_of(self._said, codes[done : done + 1]))
             for part in self._parts:
                 part.advance(code)
             if code == end:
@@ -105,7 +106,8 @@ class SharesSteps:
         """What was given, the networks, the shares, and the probability of an escape."""
         mixture, beside, networks = self._given
         yield from mixture.identity
-        yield np.array([*self._weights, self._floor])
+        yield self._odds.odds.trust
+        yield self._odds.odds.rows
         yield from (f"n-grams {model.order}" for model in beside if isinstance(model, NGramModel))
         for network in (*mixture.members, *networks):
             yield from _numbers_of(network)
@@ -117,11 +119,14 @@ class SharesSteps:
 
     def _next(self) -> np.ndarray:
         """The distribution of the next symbol; all stay where they are."""
-        return weighted([part.next() for part in self._parts], self._weights, self._floor)
+        self._said = [part.next()[None] for part in self._parts]
+        row: np.ndarray = combined(self._said, self._odds.odds.weights[None])[0]
+        return row
 
     def _read(self, codes: np.ndarray) -> np.ndarray:
         """The distributions before symbols that are read, and learned if anything is."""
-        return weighted([part.read(codes) for part in self._parts], self._weights, self._floor)
+        said = [part.read(codes) for part in self._parts]
+        return combined(said, self._odds.along(chances_of(said, codes)))
 
 
 class _Contexts:
@@ -202,14 +207,6 @@ class _Network:
 
     def advance(self, code: int) -> None:
         self._state.advance(code)
-
-
-def weighted(parts: Sequence[np.ndarray], weights: Sequence[float], floor: float = 0.0) -> np.ndarray:
-    """Σ_k w_k p_k, added up in their order, and `floor` in each place."""
-    total = weights[0] * parts[0]
-    for weight, part in zip(weights[1:], parts[1:], strict=True):
-        total = total + weight * part
-    return total + floor if floor > 0.0 else total
 
 
 def _portable(network: Any) -> bool:

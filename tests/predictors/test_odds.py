@@ -1,0 +1,89 @@
+"""Odds between predictors: never far behind the best of them, whoever it is and however often that changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from glnn.predictors.odds import RATES, Odds, RunningOdds, chances_of, combined, even, settled, with_uniform
+
+pytestmark = pytest.mark.small
+
+
+def bits(odds: Odds, chances: np.ndarray) -> float:
+    return float(-np.log2((RunningOdds(odds, learns=True).along(chances) * chances).sum(1)).sum())
+
+
+def said(*parts: np.ndarray) -> np.ndarray:
+    return with_uniform(list(parts), 4)
+
+
+def test_it_is_at_most_a_few_bits_behind_the_best_part_whatever_the_others_say() -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(5):
+        parts = [generator.uniform(low, 1.0, 400) for low in (0.3, 0.01, 0.0001)]
+        chances = said(*parts)
+        best = min(-np.log2(part).sum() for part in parts)
+        assert bits(even(3), chances) <= best + np.log2(len(RATES) * 3.01)
+
+
+def test_the_best_one_may_change_and_a_mean_may_be_better_than_all() -> None:
+    first = np.repeat([0.9, 0.1], 500)
+    assert bits(even(2), said(first, 1.0 - first)) < -1000 * np.log2(0.9) + 30
+    # One of the two is right by turns that nobody foresees.
+    turns = np.where(np.random.default_rng(0).random(2000) < 0.5, 0.99, 0.01)
+    mean = 2000.0
+    assert bits(even(2), said(turns, 1.0 - turns)) < mean + 60
+
+
+def test_the_definition_as_loops() -> None:
+    generator = np.random.default_rng(1)
+    chances = generator.uniform(0.01, 0.9, (30, 3))
+    odds = even(2)
+    running = RunningOdds(odds, learns=True)
+    found = running.along(chances)
+    v, W, W0 = np.full(len(RATES), 1.0 / len(RATES)), odds.rows.copy(), odds.rows[0]
+    for p, weights in zip(chances, found, strict=True):
+        np.testing.assert_allclose(weights, v @ W)
+        of_rows = W @ p
+        v = v * of_rows / (v @ of_rows)
+        eta, alpha = RATES.T[:, :, None]
+        W = (1 - alpha) * (1 - eta + eta * p / of_rows[:, None]) * W + alpha * W0
+    np.testing.assert_allclose(running.odds.trust, v, rtol=1e-9)
+    np.testing.assert_allclose(running.odds.rows, W, rtol=1e-9)
+    # In parts it learns the same, to the bit, and what it was made from has not changed.
+    again = RunningOdds(odds, learns=True)
+    np.testing.assert_array_equal(np.concatenate([again.along(part) for part in np.split(chances, [7, 8])]), found)
+    np.testing.assert_array_equal(odds.rows, even(2).rows)
+
+
+def test_settled_shares_stay() -> None:
+    running = RunningOdds(settled((0.6, 0.3), 0.1), learns=True)
+    rows = [np.array([[0.7, 0.1, 0.1, 0.1]]), np.array([[0.1, 0.1, 0.1, 0.7]])]
+    weights = running.along(chances_of(rows, np.array([3])))
+    assert weights.tolist() == [[0.6, 0.3, 0.1]] == running.odds.rows.tolist()
+    np.testing.assert_allclose(combined(rows, weights), [[0.475, 0.115, 0.115, 0.295]])
+
+
+def test_a_part_leaves() -> None:
+    running = RunningOdds(even(2), learns=True)
+    running.along(np.tile([1e-3, 0.9, 0.25], (400, 1)))
+    left = running.odds.of(np.array([True, False, True]))
+    assert left.fine and left.rows.shape == (len(RATES), 2)
+    # Bayes' row knew nothing but the one that left.
+    np.testing.assert_array_equal(left.rows[0], even(1).rows[0])
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        Odds(np.ones(2) / 2, np.full((2, 2), 0.5)),
+        Odds(np.ones(1), np.array([[0.5, 0.6]])),
+        Odds(np.ones(1), np.array([[1.5, -0.5]])),
+        Odds(np.ones(1), np.array([[np.nan, 1.0]])),
+        Odds(np.ones(1), np.array([[1.0]])),
+        Odds(np.ones(1), np.array([1.0])),
+    ],
+)
+def test_what_are_no_odds(forged: Odds) -> None:
+    assert not forged.fine and even(3).fine and settled((0.5,), 0.5).fine
