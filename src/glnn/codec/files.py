@@ -102,12 +102,13 @@ def _encode(predictor: Predictor, blocks: Blocks, code: BinaryIO, layout: Binary
     write_sequence(encoder, runs(), symbols, end)
     if predictor.alphabet.kind in ("words", "lines"):
         laid_out += layout.write(packer.flush())
+    coded = encoder.finish()
     return Header(
         model=fingerprint(predictor),
         data=blocks.digest.digest(),
         symbols=symbols.symbols,
         sequences=1,
-        code=encoder.finish(),
+        code=coded,
         layout=laid_out,
         is_file=True,
         ends=end is not None,

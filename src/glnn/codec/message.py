@@ -41,12 +41,13 @@ def compress(model: Any, data: Any) -> bytes:
             if several and not ends:
                 encoder.length(run[0].size)
             write_sequence(encoder, [run], digest, end if ends else None)
+        written = encoder.finish()
         header = Header(
             model=fingerprint(predictor),
             data=digest.digest(),
             symbols=digest.symbols,
             sequences=len(runs),
-            code=encoder.finish(),
+            code=written,
             several=several,
             ends=ends,
             portable=encoder.portable,

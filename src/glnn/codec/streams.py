@@ -59,10 +59,11 @@ class StreamEncoder:
             self.number((value >> shift) & ((1 << width) - 1), 1 << width)
 
     def finish(self) -> int:
-        """Write what is left; gives the number of bytes in all."""
+        """Write what is left; gives the number of bytes in all. What was learned on the way can be forgotten."""
         self._flush()
         range_coder.finish(self._coder, self._out)
         self._write()
+        del self._steps
         return self.written
 
     def _flush(self) -> None:
