@@ -73,7 +73,7 @@ def summary(path: Path = RESULTS) -> str:
         return "nothing measured yet"
     worst, best = lines[-1], lines[0]
     return (
-        f"{sum(ratio <= 1.0 for ratio in ratios)} of {len(ratios)} files at or under PPMd of order 16; bytes beside its: "
+        f"{sum(ratio <= 1.0 for ratio in ratios)} of {len(ratios)} files at or under PPMd of order 16; of its bytes "
         f"median {ratios[len(ratios) // 2]:.3f}, best {ratios[0]:.3f} ({best['file']}), "
         f"worst {ratios[-1]:.3f} ({worst['file']}, {worst['size']:,} bytes)"
     )
