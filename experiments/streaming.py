@@ -5,7 +5,7 @@
     python experiments/streaming.py speed                     CPU time of one push, best of many
     python experiments/streaming.py cost MODEL LEARNING [N]   CPU time and memory over ten million events
     python experiments/streaming.py killed                    kill -9 in the middle of a stream, and go on
-    python experiments/streaming.py tables                    the lines as the tables of docs/streams.md
+    python experiments/streaming.py tables                    the lines as the tables of experiments/streaming.md
 
 Each result is a JSON line in experiments/results/streaming, written at once. Cases come one after the other, each event
 is predicted before it is learned. Dynamic evaluation is plain gradient steps over the same windows. Networks are kept

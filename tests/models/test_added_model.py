@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glnn.metrics import TRANSITION_METHODS
 from glnn.models import GLNN, GNN, Params
 from glnn.network import random_graph
 from glnn.sequences import encode
@@ -37,19 +38,17 @@ def disturbed(model: Any) -> Problem:
     return Problem(model, params, data, None, None)
 
 
-@pytest.mark.parametrize("trainer", ["fading", "hermits", "quasi"])
-def test_they_train(trainer: str) -> None:
-    history = page()[trainer].progress.history
+def test_it_trains() -> None:
+    history = page()["fading"].progress.history
     assert len(history) == 20
     assert history[-1].log_likelihood > history[0].log_likelihood + 30
     assert all(info.log_likelihood >= before.log_likelihood for before, info in pairwise(history))
 
 
 @pytest.mark.parametrize("stretch", [100, 3])
-def test_their_gradients(stretch: int) -> None:
-    check_gradients(disturbed(page()["Hermits"](3, 3)), stretch=stretch)
-    for activation in ("tanh", "logistic"):
-        check_gradients(disturbed(page()["FadingGNN"](random_graph(3, 2), 3, activation=activation)), stretch=stretch)
+@pytest.mark.parametrize("activation", ["tanh", "logistic"])
+def test_its_gradients(stretch: int, activation: str) -> None:
+    check_gradients(disturbed(page()["FadingGNN"](random_graph(3, 2), 3, activation=activation)), stretch=stretch)
 
 
 def test_the_leak_lies_between_gnn_and_glnn() -> None:
@@ -62,22 +61,24 @@ def test_the_leak_lies_between_gnn_and_glnn() -> None:
 
 
 def test_with_one_input_the_quasi_diagonal_metric_is_the_full_one() -> None:
-    case = disturbed(page()["Hermits"](4, 3))
+    case = disturbed(page()["Leaky"](random_graph(4, 1), 3))
     trainers = [Trainer(case.model, case.data, case.params, Settings(metric)) for metric in ("rbpm", "qdrbpm")]
     for _ in range(5):
         full, quasi = (trainer.step() for trainer in trainers)
         assert quasi.log_likelihood == pytest.approx(full.log_likelihood, rel=1e-10)
 
 
-def test_a_hermit_is_a_gnn_without_edges_but_loops() -> None:
-    """The modulus too: the same training as the GNN on the graph of loops."""
-    case = disturbed(page()["Hermits"](3, 3))
-    loops = GNN(random_graph(3, 1), 3)
-    one = Trainer(case.model, case.data, case.params, Settings("rbpm"))
-    other = Trainer(loops, case.data, case.params, Settings("rbpm"))
-    for _ in range(5):
-        assert one.step().log_likelihood == pytest.approx(other.step().log_likelihood, rel=1e-11)
-    np.testing.assert_allclose(one.progress.params.theta, other.progress.params.theta, atol=1e-10)
+def test_the_modulus_of_the_skeleton() -> None:
+    """Of units that do not meet, with one symbol to be predicted: B² at all times, but for one factor a unit."""
+    case = disturbed(page()["Leaky"](random_graph(3, 1), 3))
+    data = encode([0, 2, 1, 1, 0, 2, 1], alphabet=range(3), mask=[0, 0, 0, 0, 0, 0, 1])
+    engine = Engine(case.model, prepare(data, 3))
+    current = engine.forward(case.params)
+    found = [engine.derivatives(current, TRANSITION_METHODS[name]).statistics for name in ("rbpm", "ruop")]
+    factors = found[0].start_modulus / found[1].start_modulus
+    assert np.ptp(factors) > 1e-3
+    blocks, squares = (one.matrices.reshape(3, 3, 4) for one in found)
+    np.testing.assert_allclose(blocks, squares * factors[:, None], rtol=1e-10)
 
 
 @pytest.mark.parametrize("stretch", [100, 3])
