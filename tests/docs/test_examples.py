@@ -41,7 +41,7 @@ class TrueModel:
 
 def test_what_is_drawn_is_right_for_the_true_model(script: Any) -> None:
     assert script.line_of_b(TrueModel(), 8) == 0.0
-    # Not before the eighth letter, and surely behind it.
+    # Not before the eighth letter, and surely after it.
     assert script.end_expected(TrueModel(), 8)[:5].tolist() == [0.0, 0.0, 0.0, 0.0, 1.0]
 
 

@@ -151,7 +151,7 @@ class Network(FittedNetwork):
     start: str = parameter(
         "auto",
         partial(choice, allowed=("auto", "trained", "typical")),
-        'state at the start of a sequence: "trained", or "typical" of the midst of the data, which suits snippets of '
+        'state at the start of a sequence: "trained", or "typical" of the middle of the data, which suits snippets of '
         'one long text; "auto" chooses in recipe "best"',
     )
     precision: str = parameter(

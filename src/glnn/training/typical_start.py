@@ -1,7 +1,7 @@
 """A start state for a network that was trained on one long text: V⁰ as trained expects the very beginning of that text.
 
 Asked about anything else it would be far off for hundreds of symbols. A typical start is a state like those in the
-midst of the data: their mean, the mean after one of the frequent symbols, or one that was visited; whichever makes
+middle of the data: their mean, the mean after one of the frequent symbols, or one that was visited; whichever makes
 short snippets of held-out data most likely.
 """
 

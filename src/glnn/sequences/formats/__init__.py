@@ -1,4 +1,4 @@
-"""Formats of files: each in a file of its own, behind one small protocol; `read` finds out which one a file is in.
+"""Formats of files: each in a file of its own, with one small protocol; `read` finds out which one a file is in.
 
 A new format is a class with a name and `read`, a place in `FORMATS` and a rule in `recognised`.
 """
