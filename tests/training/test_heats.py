@@ -19,9 +19,11 @@ SIZE = Size(8, 3, 1)
 class Pretended:
     """Each step costs a second, and the score is the one of the run's seed; some end of their own after a few steps."""
 
-    def __init__(self, run: Run, scores: dict[int, float], ends: dict[int, int]) -> None:
-        self.run_, self.score, self.end = run, scores[run.seed], ends.get(run.seed, 10**9)
-        nothing = SimpleNamespace(step=0, passes=0, seconds=0.0, best_score=float("-inf"), reason="")
+    def __init__(self, run: Run, scores: dict[int, float], ends: dict[int, int], best: int = 10**9) -> None:
+        self.run_, self.score, self.end, self.best = run, scores[run.seed], ends.get(run.seed, 10**9), best
+        nothing = SimpleNamespace(
+            step=0, passes=0, seconds=0.0, best_score=float("-inf"), reason="", best_step=0, history=[]
+        )
         self.progress: Any = run.progress or nothing
 
     def run(self, budget: Budget, callbacks: tuple[Any, ...]) -> None:
@@ -34,7 +36,8 @@ class Pretended:
                 progress.reason = "patience"
             else:
                 progress.step, progress.seconds = progress.step + 1, progress.seconds + 1.0
-                progress.best_score = self.score
+                progress.history.append(SimpleNamespace(step=progress.step, seconds=progress.seconds))
+                progress.best_score, progress.best_step = self.score, min(progress.step, self.best)
                 if any([callback(progress, self) for callback in callbacks]):
                     progress.reason = "callback"
 
@@ -48,7 +51,8 @@ def run_all(
     teams: list[Team], seconds: float, scores: dict[int, float], ends: dict[int, int] | None = None, **more: Any
 ) -> tuple[Run, dict[int, float]]:
     listener = more.pop("listener", lambda *_: None)
-    trainer: Any = lambda run: Pretended(run, scores, ends or {})  # noqa: E731
+    best_step = more.pop("best_step", 10**9)
+    trainer: Any = lambda run: Pretended(run, scores, ends or {}, best_step)  # noqa: E731
     best = compete(teams, Budget(seconds=seconds), trainer, listener, **more)
     return best, {run.seed: run.used("seconds") for one in teams for run in one.runs}
 
@@ -67,8 +71,17 @@ def test_what_is_left_by_starts_that_end_early_is_for_more_members() -> None:
     _, used = run_all(teams, 80.0, dict.fromkeys(range(1, 9), -1.0), dict.fromkeys(range(1, 9), 4))
     assert used == dict.fromkeys(range(1, 9), 4.0)
     # Members that have a start in hand: the last turns are longer, but none is twice as long as planned.
-    _, used = run_all([team(0, 1, 2, 3, 4)], 40.0, dict.fromkeys([1, 2, 3, 4], -1.0), {1: 1})
-    assert used[1] == 1.0 and used[2] == used[3] == used[4] == 13.0
+    _, used = run_all([team(0, 1, 2, 3, 4)], 40.0, dict.fromkeys([1, 2, 3, 4], -1.0), {1: 6})
+    assert used[1] == 6.0 and used[2] == used[3] == used[4] == 12.0
+
+
+def test_turns_are_shorter_where_the_first_was_soon_at_its_best() -> None:
+    scores = dict.fromkeys(range(1, 6), -1.0)
+    _, used = run_all([team(0, *range(1, 6))], 100.0, scores, best_step=4)
+    assert used == {1: 20.0, 2: 8.0, 3: 8.0, 4: 8.0, 5: 8.0}
+    # A start that was lucky at once does not cut the others off.
+    _, used = run_all([team(0, *range(1, 6))], 200.0, scores, best_step=1)
+    assert used == {1: 40.0, 2: 4.0, 3: 4.0, 4: 4.0, 5: 4.0}
 
 
 def test_a_little_time_is_not_enough_for_another_member() -> None:

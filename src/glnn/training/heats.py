@@ -18,6 +18,8 @@ from glnn.training.trainer import Trainer
 
 WORTH_A_TURN = 0.6
 """What part of a turn must be left for another member to begin."""
+ROOM, LEAST_TURN = 2.0, 0.1
+"""A turn need not be longer than so many times what the first start of a team took to its best; and its least part."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +92,19 @@ def _in_turns(
     listener: Listener,
     together: Together | None,
 ) -> None:
-    """Member after member, as long as there is time; what those leave that end early is for more members."""
+    """Member after member, as long as there is time; what those leave that end early is for more members.
+
+    Where the first was at its best long before its turn was over, the others' rates fall sooner.
+    """
+    first = max((run.useful for run in team.runs if run.progress is not None), default=turn)
+    shorter = max(ROOM * first, LEAST_TURN * turn)
+    most, turn = (shorter, shorter) if shorter < turn else (2.0 * turn, turn)
     while waiting := [run for run in team.runs if run.progress is None]:
         left = seconds - _used(runs)
         if left < WORTH_A_TURN * turn:
             return
         turns = waiting[: max(1, round(left / turn))]
-        share = {"seconds": left / len(turns) if len(turns) < len(waiting) else min(left / len(turns), 2.0 * turn)}
+        share = {"seconds": left / len(turns) if len(turns) < len(waiting) else min(left / len(turns), most)}
         if take_turns(turns, share, trainer, listener, together):
             return
 

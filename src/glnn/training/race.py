@@ -59,6 +59,14 @@ class Run:
         """Whether more time would change nothing."""
         return self.progress is not None and (self.progress.reason in _FINISHED or self.rested)
 
+    @property
+    def useful(self) -> float:
+        """Seconds until its best score."""
+        if self.progress is None:
+            return 0.0
+        found = (info.seconds for info in self.progress.history if info.step >= self.progress.best_step)
+        return next(found, self.progress.seconds)
+
     def used(self, what: str) -> float:
         """Seconds, steps or passes spent."""
         if self.progress is None:
