@@ -85,7 +85,10 @@ def test_a_step_and_its_trials_see_one_draw(monkeypatch: pytest.MonkeyPatch) -> 
     seen: list[int] = []
     rows = Noise.rows
     monkeypatch.setattr(Noise, "rows", lambda self, draw, *rest: (seen.append(draw), rows(self, draw, *rest))[1])
-    for step in range(3):
+    for step in range(2 * trainer_module.DRAW_STEPS + 1):
         seen.clear()
-        trainer.step()
-        assert len(seen) >= 2 and set(seen) == {step}
+        rejected = trainer.step().transition_rejected
+        first = step % trainer_module.DRAW_STEPS == 0
+        assert set(seen) == {step // trainer_module.DRAW_STEPS}
+        # One pass for each trial, and one for the first step of a draw.
+        assert len(seen) == 1 + rejected + first

@@ -6,7 +6,7 @@ where the graph is dense enough, else on its edges.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,6 @@ from glnn.models.base import NO_NOISE, Evidence, Flow, Model, Params, Signals
 from glnn.models.stepping import Stepper
 from glnn.models.stepping_linear import LinearStepper
 from glnn.network import Graph
-
-if TYPE_CHECKING:
-    pass
-
 
 Activation = Literal["tanh", "logistic", "linear"]
 
@@ -71,9 +67,10 @@ class LinearRecurrence(Model):
         self.edge_positions = np.arange(graph.edges) + graph.edge_targets + 1
         self.rows = np.zeros(self.ptr[-1], np.int64)
         self.rows[self.edge_positions] = graph.sources + 1
-        self.loops = np.flatnonzero(graph.sources == graph.edge_targets)
-        self._by_source = np.lexsort((graph.edge_targets, graph.sources))
-        self.loops_by_source = np.flatnonzero((graph.sources == graph.edge_targets)[self._by_source])
+        self._edge_targets = graph.edge_targets
+        self.loops = np.flatnonzero(graph.sources == self._edge_targets)
+        self._by_source = np.lexsort((self._edge_targets, graph.sources))
+        self.loops_by_source = np.flatnonzero((graph.sources == self._edge_targets)[self._by_source])
         self._into = (graph.in_ptr.astype(np.uint32), graph.sources.astype(np.uint32))
         self._out_of = (graph.out_ptr.astype(np.uint32), graph.targets.astype(np.uint32))
 
@@ -126,7 +123,7 @@ class LinearRecurrence(Model):
             between[:, self.loops_by_source] = 0.0
             diagonal = np.ascontiguousarray(tau[:, self.loops])
             return SparseWeights(tau, by_source, between, diagonal, bias)
-        N, sources, targets = self.units, self.graph.sources, self.graph.edge_targets
+        N, sources, targets = self.units, self.graph.sources, self._edge_targets
         D = np.zeros((len(tau), N, N), tau.dtype)
         D[:, sources, targets] = tau
         transposed = np.ascontiguousarray(D.transpose(0, 2, 1))

@@ -96,24 +96,25 @@ class GeneralPass:
             return Found(-np.inf, output.predicted, writing, sums, _born(model.activities(trace)))
         B, m = np.empty((n, units)), np.empty((n, units) if method.modulus is not None else (0, 0))
         start_gradient, start_modulus = np.zeros(starts), np.zeros(starts)
-        cuts = np.searchsorted(output.places, np.arange(K + 1) * L)
+        cuts = np.searchsorted(output.places, np.arange(K + 1) * L).tolist()
+        begun, after = chunk.first.sum(axis=1).tolist(), np.zeros((2, K, starts))
         for k in range(K):
             rows, part = slice(k * L, (k + 1) * L), slice(cuts[k], cuts[k + 1])
-            begun = int(chunk.first[k].sum())
-            B_start, m_start = np.zeros((begun, starts)), np.zeros((begun, starts))
+            B_start, m_start = np.zeros((begun[k], starts)), np.zeros((begun[k], starts))
             places = output.places[part] - np.int32(k * L)
             given = Evidence(chunk.x[k], chunk.first[k], places, error[part], variance[part])
             if recursion:
-                of_B, of_m = Flow(np.zeros(starts), B[rows], B_start), Flow(np.zeros(starts), m[rows], m_start)
+                of_B, of_m = Flow(after[0, k], B[rows], B_start), Flow(after[1, k], m[rows], m_start)
                 model.backward_with_modulus(weights, trace[rows], given, of_B, of_m)
             else:
-                model.backward(weights, trace[rows], given, np.zeros(starts), B[rows], B_start)
+                model.backward(weights, trace[rows], given, after[0, k], B[rows], B_start)
             if method.modulus is not None:
                 own_weight = None if chunk.weight is None else chunk.weight[k]
                 method.modulus.fill(B[rows], own_weight, m[rows])
                 method.modulus.fill(B_start, None if own_weight is None else own_weight[chunk.first[k]], m_start)
+            if begun[k]:
                 start_modulus += m_start.sum(axis=0)
-            start_gradient += B_start.sum(axis=0)
+                start_gradient += B_start.sum(axis=0)
         x = chunk.x.ravel()
         order = np.argsort(x, kind="stable").astype(np.int32)
         groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=model.alphabet_size))])

@@ -29,6 +29,9 @@ from glnn.training.validation import Validation
 
 Callback = Callable[[StepInfo, "Trainer"], Any]
 
+DRAW_STEPS = 8
+"""Steps that see one draw of the noise, trials included: a new one costs a pass more, to know where it stands."""
+
 
 class Trainer:
     """Trains one network on one set of sequences.
@@ -176,13 +179,15 @@ class Trainer:
             corpus = self._prepare(self.data.select(chosen))
             self._engine = self._engine.on(corpus)
             self.forget_passes()
+        fresh = False
         if self._noisy:
-            # A new draw for every step; its trials see the same one.
-            self._engine.noise, self._engine.draw = self._noise, self.progress.step
+            fresh = self.progress.step % DRAW_STEPS == 0
+            self._engine.noise, self._engine.draw = self._noise, self.progress.step // DRAW_STEPS
+        if fresh and self._current is not None:
             self._current = self._engine.forward(self.progress.params, reuse=self._current)
         elif self._current is None:
             self._current = self._engine.forward(self.progress.params)
-            if self.recorder.exact and not self._batched and self.progress.history:
+            if self.recorder.exact and not (self._batched or fresh) and self.progress.history:
                 # The same number from another sum may differ in its last bit, and a step be accepted that was not.
                 known = self.progress.history[-1].log_likelihood
                 self._current = replace(self._current, log_likelihood=known)
