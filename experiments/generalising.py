@@ -1,11 +1,11 @@
 """What `recipe="best"` reaches, what each of its parts is worth, and how long it takes beside PyTorch.
 
-    python experiments/generalising.py goals|parts|times|invariance [--only NAME …] [--seeds 5]
+    python experiments/generalising.py goals|parts|times|invariance|costs [--only NAME …] [--seeds 5]
 
 `goals`: GLNN with nothing set but the budget, on fresh samples of the sources; a third sequence is scored. `parts`: the
 same with one part left out at a time, on a source and on a public text. `times`: budgets from 4 seconds on, beside the
 curves of PyTorch's LSTM and GRU in `benchmarks/results/peers.jsonl`, on the same data. One line of JSON a run, at once,
-in `experiments/results/generalising.jsonl`; runs that are there are skipped. Tables are printed from all lines.
+in `experiments/results/generalising.jsonl`; runs that are there are skipped. `generalising_page.py` makes the page.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ import glnn
 from benchmarks.data_sets import ALL
 from benchmarks.peers import texts
 from benchmarks.real_data import bits_after
-from benchmarks.records import about, append, markdown, read
+from benchmarks.records import about, append, read
 from glnn.models.glnn import GLNN
 from glnn.network import random_graph
 from glnn.sources import get
+from glnn.training.corpus import LENGTH, STREAMS
 from glnn.training.settings import Settings
 from glnn.training.stochastic import StochasticTrainer
-from glnn.training.trainer import Trainer
+from glnn.training.trainer import DRAW_STEPS, Trainer
 
 PATH = Path(__file__).parent / "results" / "generalising.jsonl"
 GOALS = {"music": 60.0, "insertions": 120.0, "anbn": 60.0}
@@ -57,7 +58,10 @@ METHODS: dict[str, tuple[Any, Settings]] = {
     "RBPM running along, on chunks": (StochasticTrainer, Settings(training="stochastic")),
     "Adam on chunks (recipe best, no noise)": (StochasticTrainer, Settings(training="stochastic", metric="adam")),
 }
-BUDGETS = (4.0, 8.0, 15.0, 30.0, 60.0)
+BUDGETS = (2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+COSTS_OF = (("insertions", 32, 5), ("music", 32, 6), ("anbn", 8, 8))
+THREADS = 2
+"""Members train side by side; seconds are those of all threads together."""
 
 
 def goals(names: Iterable[str], seeds: int) -> None:
@@ -124,7 +128,7 @@ def run(key: dict[str, Any], parameters: dict[str, Any], train: Any, valid: Any,
     if any(key == {name: line.get(name) for name in key} for line in read(PATH)):
         return
     started = time.process_time()
-    model = glnn.GLNN(budget=key["budget"], random_state=key["seed"], verbose=0, n_jobs=1, **parameters)
+    model = glnn.GLNN(budget=key["budget"], random_state=key["seed"], verbose=0, n_jobs=THREADS, **parameters)
     model.fit(train, validation=valid)
     told = {"value": round(float(value(model)), 4), "charged": round(model.total_seconds_, 2)}
     told |= {"cpu_seconds": round(time.process_time() - started, 1), "units": model.units_, "degree": model.degree_}
@@ -137,44 +141,44 @@ def _about() -> dict[str, Any]:
     return {**about(), "command": " ".join(["python", "experiments/generalising.py", *sys.argv[1:]])}
 
 
-def tables() -> str:
-    """All that is there."""
-    lines = read(PATH)
-    rows = []
-    for name, budget in GOALS.items():
-        values = sorted(line["value"] for line in lines if line["study"] == "goals" and line["data"] == name)
-        if values:
-            shown = ", ".join(f"{value:,.0f}" for value in values)
-            rows.append([f"{name}, {budget:.0f} s", shown, f"{statistics.median(values):,.0f}"])
-    text = markdown(["source", "test regret of each sample", "median"], rows) if rows else ""
-    left_out = {(line["data"], line["part"]): line for line in lines if line["study"] == "parts"}
-    names = [name for name in PARTS_OF if any(data == name for data, _ in left_out)]
-    found = [part for part in PARTS if any(known == part for _, known in left_out)]
-    if found:
-        cells = [[part, *(_value(left_out.get((name, part))) for name in names)] for part in found]
-        text += "\n\n" + markdown(["", *names], cells)
-    measured = {(line["data"], line["budget"]): line for line in lines if line["study"] == "times"}
-    if measured:
-        data = sorted({name for name, _ in measured})
-        cells = [[f"{seconds:.0f} s", *(_value(measured.get((name, seconds))) for name in data)] for seconds in BUDGETS]
-        text += "\n\n" + markdown(["GLNN(), test regret", *data], cells)
-    both = [line for line in lines if line["study"] == "invariance"]
-    if both:
-        rows = [[line["part"], *(f"{line[of]:.4f}" for of in ("tanh", "logistic", "apart"))] for line in both]
-        head = [f"bits a symbol after {STEPS} steps", "tanh", "logistic", "apart at the most on the way"]
-        text += "\n\n" + markdown(head, rows)
-    return text
-
-
-def _value(line: dict[str, Any] | None) -> str:
-    if line is None:
-        return ""
-    return f"{line['value']:,.0f}" if line["value"] >= 10.0 else f"{line['value']:.3f}"
+def costs() -> None:
+    """CPU time of a step by the position, on all data at once and on chunks, without noise and with it."""
+    for name, units, degree in COSTS_OF:
+        key = {"study": "costs", "data": name, "units": units, "degree": degree}
+        if any(key == {field: line.get(field) for field in key} for line in read(PATH)):
+            continue
+        source = get(name)
+        data = source.encode(source.sample(seed=FIRST_SAMPLE).text)
+        counts = np.bincount(data.codes).astype(float)
+        model = GLNN(random_graph(units, degree, 0), len(data.alphabet))
+        trainers: dict[str, Any] = {}
+        for label, noise in (("", 0.0), (", noise", 0.15)):
+            params = model.initial(counts, counts, np.random.default_rng(0))
+            trainers[f"batch{label}"] = Trainer(model, data, params, Settings(noise=noise))
+            params = model.initial_for_chunks(counts, counts, np.random.default_rng(0))
+            chunks = Settings(training="stochastic", metric="adam", noise=noise)
+            trainers[f"chunks{label}"] = StochasticTrainer(model, data, params, chunks)
+        found: dict[str, list[float]] = {label: [] for label in trainers}
+        for repetition in range(1 + 2 * DRAW_STEPS):
+            for label, trainer in trainers.items():
+                begin, chunks_before = time.process_time(), trainer.progress.passes
+                info = trainer.step()
+                seconds = time.process_time() - begin
+                positions = data.codes.size
+                if label.startswith("chunks"):
+                    positions = (trainer.progress.passes - chunks_before) * STREAMS * LENGTH
+                # The first one compiles; a trial that is taken back is not the step's own cost.
+                if repetition and not (info.writing_rejected or info.transition_rejected):
+                    found[label].append(1e9 * seconds / positions)
+        # The mean: every eighth noisy step begins with a pass more.
+        told = {label: round(statistics.mean(values), 1) for label, values in found.items()}
+        append(PATH, {**key, **told, **_about()})
+        print(key, told, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("study", choices=["goals", "parts", "times", "invariance", "tables"])
+    parser.add_argument("study", choices=["goals", "parts", "times", "invariance", "costs"])
     parser.add_argument("--only", nargs="+", help="names of data")
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
@@ -186,7 +190,8 @@ def main() -> None:
         times(options.only or GOALS)
     elif options.study == "invariance":
         invariance(options.only or ["music"])
-    print(tables())
+    elif options.study == "costs":
+        costs()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ class Pretended:
             step=0, passes=0, seconds=0.0, best_score=float("-inf"), reason="", best_step=0, history=[]
         )
         self.progress: Any = run.progress or nothing
+        self.hopeless: Any = None
 
     def run(self, budget: Budget, callbacks: tuple[Any, ...]) -> None:
         progress = self.progress
@@ -34,6 +35,8 @@ class Pretended:
                 progress.reason = "budget"
             elif progress.step >= self.end:
                 progress.reason = "patience"
+            elif progress.step and self.hopeless and self.hopeless(self.score):
+                progress.reason = "behind"
             else:
                 progress.step, progress.seconds = progress.step + 1, progress.seconds + 1.0
                 progress.history.append(SimpleNamespace(step=progress.step, seconds=progress.seconds))
@@ -84,6 +87,25 @@ def test_turns_are_shorter_where_the_first_was_soon_at_its_best() -> None:
     assert used == {1: 40.0, 2: 4.0, 3: 4.0, 4: 4.0, 5: 4.0}
 
 
+def test_starts_that_end_early_leave_time_for_more_than_were_planned() -> None:
+    teams = [team(0, *range(1, 7), planned=4)]
+    assert turn_of(Budget(seconds=40.0), teams) == 10.0
+    scores = dict.fromkeys(range(1, 7), -1.0)
+    _, used = run_all(teams, 40.0, scores)
+    assert used == {1: 10.0, 2: 10.0, 3: 10.0, 4: 10.0, 5: 0.0, 6: 0.0}
+    _, used = run_all([team(0, *range(1, 7), planned=4)], 40.0, scores, {2: 2, 3: 2})
+    assert used[5] + used[6] == pytest.approx(16.0, abs=1.0)
+
+
+def test_a_start_that_is_far_behind_another_team_gives_up_in_its_heat() -> None:
+    rivals = team(1, 11, 12, weight=0.2, members=1, halving=True, in_heat=2)
+    _, used = run_all([team(0, 1, 2), rivals], 24.0, {1: -9.0, 2: -9.0, 11: -4.0, 12: -5.0})
+    assert used[1] == 1.0 and used[11] > 15.0
+    rivals = team(1, 11, 12, weight=0.2, members=1, halving=True, in_heat=2)
+    _, used = run_all([team(0, 1, 2), rivals], 24.0, {1: -7.0, 2: -7.0, 11: -4.0, 12: -5.0})
+    assert used[1] == 10.0
+
+
 def test_a_little_time_is_not_enough_for_another_member() -> None:
     teams = [team(0, 1, 2, 3), team(1, 11, weight=0.8)]
     assert turn_of(Budget(seconds=38.0), teams) == pytest.approx(10.0)
@@ -93,7 +115,7 @@ def test_a_little_time_is_not_enough_for_another_member() -> None:
 
 def test_a_team_that_needs_luck_races_by_halving_down_to_its_members() -> None:
     rivals = team(1, 11, 12, 13, 14, weight=0.25, members=1, halving=True, in_heat=2)
-    scores = {1: -9.0, 2: -9.0, 3: -9.0, 11: -8.0, 12: -3.0, 13: -2.0, 14: -7.0}
+    scores = {1: -5.5, 2: -5.5, 3: -5.5, 11: -8.0, 12: -3.0, 13: -2.0, 14: -7.0}
     best, used = run_all([team(0, 1, 2, 3), rivals], 105.0, scores)
     # A heat of 30, and two of a quarter of it; what is left is for the rivals, those that come late included.
     assert used[1] == 30.0 and used[2] == used[3] == 0.0

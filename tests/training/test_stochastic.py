@@ -150,6 +150,17 @@ def test_noise_adapts_to_what_is_learned_by_heart() -> None:
     assert last_noise(None) == f"noise {module.FIRST_NOISE:.3g}"
 
 
+def test_what_is_hopeless_ends_after_a_quarter() -> None:
+    given = case("glnn", (400, 3, 60, 60))
+    ends = {}
+    for hopeless in (True, False):
+        made = trainer(given, settings())
+        made.hopeless = lambda _, answer=hopeless: answer
+        ends[hopeless] = made.run(Budget(steps=48))
+    assert ends[True].reason == "behind" and 12 <= ends[True].step <= 15
+    assert ends[False].reason == "budget"
+
+
 def test_patience_ends_what_gets_no_better() -> None:
     given = case("glnn", (400, 3, 60, 60))
     held_out = given.data.select([2, 3])

@@ -37,7 +37,7 @@ from glnn.training.sizes import (
 from glnn.training.trainer import Callback, Trainer
 from glnn.training.validation import Split, Validation
 
-RIVAL_PART, RIVALS_IN_HEAT, RIVAL_MEMBERS = 0.15, 4, 3
+RIVAL_PART, RIVALS_IN_HEAT, RIVAL_MEMBERS = 0.15, 4, 2
 """Of batch training: a start's part of a turn in the heat, how many are in it, how many predict together in the end."""
 RIVAL_WEIGHT = 0.3
 """And its share where it races with the others for one budget."""
@@ -162,7 +162,9 @@ def make_teams(plan: Plan, parts: Split) -> list[Team]:
     symbols, kinds = parts.train.codes.size, len(parts.train.alphabet)
     members = members_of(plan, symbols)
     if in_turns(plan, symbols):
-        sizes = sizes_for_chunks(plan.units, plan.degree, members, kinds, plan.gated)
+        # Some end early, and leave time for others.
+        spare = members // 2 if plan.members == plan.restarts == "auto" else 0
+        sizes = sizes_for_chunks(plan.units, plan.degree, members + spare, kinds, plan.gated)
         if isinstance(plan.members, str):
             sizes = [bearable(size, kinds, plan.gated) for size in sizes]
         # Where nothing validates, nothing tells which size is better.
@@ -173,7 +175,8 @@ def make_teams(plan: Plan, parts: Split) -> list[Team]:
     teams = []
     for size in sizes:
         runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
-        teams.append(Team(runs, size, min(members, len(runs))))
+        of_these = len(runs) if in_turns(plan, symbols) else min(members, len(runs))
+        teams.append(Team(runs, size, of_these, planned=min(members, of_these)))
     if plan.rival is not None and parts.validation is not None:
         rivals = _rivals(plan, parts, turn_of(plan.budget, teams))
         teams += [] if rivals is None else [rivals]

@@ -8,6 +8,7 @@ starts need luck, as on problems that are learned on all data at once, races by 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ WORTH_A_TURN = 0.6
 """What part of a turn must be left for another member to begin."""
 ROOM, LEAST_TURN = 2.0, 0.1
 """A turn need not be longer than so many times what the first start of a team took to its best; and its least part."""
+FAR_BEHIND = 2.0
+"""A start in a heat ends its turn early when what it validates costs so many times as much as with another team."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,14 @@ class Team:
     """Whether its starts race by halving, down to the members, when it has won its heat."""
     in_heat: int = 1
     """How many of its starts take part in the heat; their weights say for what part of a turn."""
+    planned: int = 0
+    """For how many of them there are turns; what those leave that end early is for more. 0 for all of the members."""
 
 
 def turn_of(budget: Budget, teams: Sequence[Team]) -> float:
     """Seconds of a turn: heats of all teams, and the members of the one that wins, fill the budget."""
     heats = sum(run.weight for team in teams[1:] for run in team.runs[: team.in_heat])
-    return (budget.seconds or 0.0) / (teams[0].members + heats)
+    return (budget.seconds or 0.0) / ((teams[0].planned or teams[0].members) + heats)
 
 
 def compete(
@@ -56,7 +61,7 @@ def compete(
     try:
         # Those that need luck are short, and first: whoever watches soon sees a score if there is one to be had.
         heat = [run for team in sorted(teams, key=lambda team: not team.halving) for run in team.runs[: team.in_heat]]
-        if not take_turns(heat, {"seconds": turn}, trainer, listener, together):
+        if not take_turns(heat, {"seconds": turn}, _who_gives_up(trainer, teams), listener, together):
             team = teams[best_of(runs).team]
             if team.halving:
                 _by_halving(team, runs, budget.seconds, trainer, listener, together)
@@ -65,6 +70,18 @@ def compete(
     except KeyboardInterrupt:
         interrupted(runs)
     return best_of(runs)
+
+
+def _who_gives_up(trainer: Callable[[Run], Trainer], teams: Sequence[Team]) -> Callable[[Run], Trainer]:
+    """Trainers of a heat, which look at what the other teams have reached."""
+
+    def make(run: Run) -> Trainer:
+        made = trainer(run)
+        others = [one for number, team in enumerate(teams) if number != run.team for one in team.runs]
+        made.hopeless = lambda score: score < FAR_BEHIND * max((one.score for one in others), default=-math.inf)
+        return made
+
+    return make
 
 
 def _by_halving(

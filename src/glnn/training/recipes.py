@@ -65,7 +65,16 @@ def resolve(values: dict[str, Any], paper_metric: str) -> Method:
     left_open = values["training"] == values["restarts"] == values["noise"] == "auto" and values["trainer"] is None
     # A step of one is not a step of the other: they race for seconds only.
     if stochastic and left_open and values["budget"].seconds is not None:
-        rival = replace(settings, training="batch", metric=paper_metric, noise=0.0, patience=None, patience_part=None)
+        rival = replace(
+            settings,
+            training="batch",
+            metric=paper_metric,
+            noise=0.0,
+            patience=None,
+            patience_part=None,
+            # A small network's step costs little more than a look at the validation data.
+            validate_every=4,
+        )
     return Method(settings, StochasticTrainer if stochastic else Trainer, rival)
 
 

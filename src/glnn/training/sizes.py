@@ -29,7 +29,7 @@ SECONDS_FOR_A_CHUNK_START, MOST_CHUNK_STARTS = 8.0, 4
 SECONDS_FOR_A_MEMBER, MOST_MEMBERS = 10.0, 8
 SECONDS_FOR_A_SYMBOL = 1e-4
 """For stochastic training."""
-RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 8, 24, 20
+RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 8, 16, 20
 """For batch training beside it."""
 LEAST_DEGREE = 3
 PARAMETERS_FOR_A_SYMBOL = 0.3
@@ -80,6 +80,7 @@ def choose_size(
 def members_for(budget: Budget, symbols: int) -> int:
     """How many networks are trained to predict together: one for every ten seconds, eight at the most.
 
+    Where some end early there is time for up to half as many more.
     Each needs the time to read long data several times. Only one where there is no time for three.
     """
     each = max(SECONDS_FOR_A_MEMBER, SECONDS_FOR_A_SYMBOL * symbols)

@@ -35,6 +35,7 @@ FIRST_NOISE = 0.15
 """The noise that "auto" begins with."""
 _LEAST_NOISE, _MOST_NOISE, _NOISE_STEP, _FAR_ABOVE, _LAST_CHANGE = 0.05, 0.4, 1.17, 1.1, 0.6
 _RISE, _FALL = 0.02, 0.3
+_ENOUGH = 0.25
 _JUMP, _LEAST_JUMP = 1.25, 0.05
 _LEAST_SCALE = 1.0 / 64.0
 _BURN_IN = 1024
@@ -220,6 +221,9 @@ class StochasticTrainer(Trainer):
             self._sigma = max(self._sigma / _NOISE_STEP, _LEAST_NOISE)
 
     def _reason_to_end(self, info: StepInfo) -> str:
+        score, enough = info.validation, self._look > _ENOUGH + 1.0 / LOOKS
+        if self.hopeless is not None and score is not None and enough and self.hopeless(score):
+            return "behind"
         part = self.settings.patience_part
         if part is not None and info.validation is not None and self._look - self._best_at > part + 1.0 / LOOKS:
             return "patience"

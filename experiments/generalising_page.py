@@ -1,0 +1,171 @@
+"""Tables and figure of `docs/generalising.md`, from the raw lines of `generalising.py` and of `benchmarks/peers.py`.
+
+python experiments/generalising_page.py
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+
+from benchmarks.figures import MODELS, TITLES
+from benchmarks.peers import KINDS, best_of_grid
+from benchmarks.records import RESULTS, Record, markdown, read
+from glnn.reproduction.drawing import SOFT, named_at_the_right, plain_ticks, styled, without_clutter
+from glnn.reproduction.tables import write_between
+
+LINES = Path(__file__).parent / "results" / "generalising.jsonl"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "generalising.md"
+PAPER = {"music": 1056.0, "insertions": 644.0, "anbn": 29.7}
+"""The best of the paper's table, on validation data."""
+
+
+def main() -> None:
+    lines, peers = read(LINES), read(RESULTS / "peers.jsonl")
+    for name, text in {
+        "goals": goals(lines),
+        "parts": parts(lines),
+        "times": times(lines, peers),
+        "invariance": invariance(lines),
+        "costs": costs(lines),
+    }.items():
+        write_between(PAGE, name, text)
+    draw(lines, peers, PAGE.with_suffix(".png"))
+
+
+def of(lines: Sequence[Record], study: str) -> list[Record]:
+    """The lines of one study."""
+    return [line for line in lines if line["study"] == study]
+
+
+def goals(lines: Sequence[Record]) -> str:
+    """Regret on every fresh sample, sorted."""
+    rows = []
+    for name, title in TITLES.items():
+        mine = [line for line in of(lines, "goals") if line["data"] == name]
+        if not mine:
+            continue
+        values = sorted(line["value"] for line in mine)
+        shown = ", ".join(number(value) for value in values)
+        seconds = f"{mine[0]['budget']:.0f}"
+        middle, worst = number(statistics.median(values)), number(values[-1])
+        rows.append([title, seconds, shown, middle, worst, number(PAPER[name])])
+    return markdown(["", "CPU s", "regret of each sample", "median", "worst", "the paper's best"], rows)
+
+
+def parts(lines: Sequence[Record]) -> str:
+    """One part left out at a time."""
+    found = {(line["data"], line["part"]): line["value"] for line in of(lines, "parts")}
+    names = list(dict.fromkeys(name for name, _ in found))
+    rows = []
+    for part in dict.fromkeys(part for _, part in found):
+        cells = [found.get((name, part)) for name in names]
+        rows.append([part, *("" if cell is None else number(cell) for cell in cells)])
+    return markdown(["", *(TITLES.get(name, f"`{name}`, bits a character") for name in names)], rows)
+
+
+def times(lines: Sequence[Record], peers: Sequence[Record]) -> str:
+    """Seconds until a regret is reached: that of the peers at their best, and some on the way there."""
+    rows = []
+    for name, title in TITLES.items():
+        best = [line for kind in KINDS if (line := best_of_grid(peers, name, kind)) is not None]
+        if not best or not _ours(lines, name):
+            continue
+        lowest = min(line["valid_regret"] for line in best)
+        for regret in (4.0 * lowest, 2.0 * lowest, lowest):
+            own = _first([(line["budget"], line["value"]) for line in _ours(lines, name)], regret)
+            theirs = [_first([tuple(point) for point in line["curve"]], regret) for line in best]
+            quickest = min((seconds for seconds in theirs if seconds is not None), default=None)
+            quotient = "" if own is None or quickest is None else f"{own / quickest:.2f}"
+            rows.append([title, number(regret), _seconds(own), *map(_seconds, theirs), quotient])
+    return markdown(["", "regret", "GLNN", *KINDS, "GLNN / quickest"], rows)
+
+
+def _ours(lines: Sequence[Record], name: str) -> list[Record]:
+    """Budgets that were tried, the smallest first."""
+    return sorted((line for line in of(lines, "times") if line["data"] == name), key=lambda line: line["budget"])
+
+
+def _first(curve: Sequence[tuple[float, float]], regret: float) -> float | None:
+    return next((seconds for seconds, value in curve if value <= regret), None)
+
+
+def _seconds(value: float | None) -> str:
+    return "not reached" if value is None else f"{value:.2g}"
+
+
+def invariance(lines: Sequence[Record]) -> str:
+    """Two coordinate systems, one way or two."""
+    of_each = of(lines, "invariance")
+    rows = [[line["part"], *(f"{line[key]:.3f}" for key in ("tanh", "logistic", "apart"))] for line in of_each]
+    return markdown(["bits a symbol after 40 steps", "tanh", "logistic", "most apart on the way"], rows)
+
+
+def costs(lines: Sequence[Record]) -> str:
+    """Nanoseconds a symbol."""
+    rows = []
+    for line in of(lines, "costs"):
+        cells = [line[key] for key in ("batch", "batch, noise", "chunks", "chunks, noise")]
+        rows.append(
+            [f"{line['data']}, {line['units']} units, degree {line['degree']}", *(f"{one:,.0f}" for one in cells)]
+        )
+    return markdown(["ns a symbol", "all data", "with noise", "chunks", "with noise"], rows)
+
+
+def draw(lines: Sequence[Record], peers: Sequence[Record], path: Path) -> None:
+    """Regret against CPU seconds: GLNN at each budget, the peers' best validation score so far."""
+    names = [name for name in TITLES if _ours(lines, name)]
+    if not names:
+        return
+    with styled():
+        figure, panels = plt.subplots(1, len(names), figsize=(4.3 * len(names), 4.2), layout="constrained")
+        for name, axes in zip(names, [panels] if len(names) == 1 else panels, strict=True):
+            _panel(axes, name, _ours(lines, name), peers)
+        title = "Regret against CPU seconds"
+        figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=12.5)
+        figure.savefig(path, dpi=150, metadata={"Software": None})
+        plt.close(figure)
+
+
+def _panel(axes: Axes, name: str, ours: Sequence[Record], peers: Sequence[Record]) -> None:
+    ends = []
+    longest = max(line["budget"] for line in ours)
+    for kind in reversed(KINDS):
+        best = best_of_grid(peers, name, kind)
+        if best is None:
+            continue
+        points = [*best["curve"], [best["budget"], best["curve"][-1][1]]]
+        axes.step(*zip(*points, strict=True), where="post", color=MODELS[kind], lw=2.0, zorder=3)
+        ends.append((best["valid_regret"], f"{kind} {number(best['valid_regret'])}", MODELS[kind]))
+        longest = max(longest, best["budget"])
+    seconds, values = [line["budget"] for line in ours], [line["value"] for line in ours]
+    axes.plot(seconds, values, "o-", color=MODELS["GLNN"], lw=2.2, ms=5, zorder=4)
+    ends.append((values[-1], f"GLNN {number(values[-1])}", MODELS["GLNN"]))
+    axes.set(xscale="log", yscale="log", xlim=(0.5, 1.1 * longest))
+    axes.set_ylim(0.7 * min(end[0] for end in ends), 20 * max(end[0] for end in ends[:1]))
+    plain_ticks(axes.xaxis, axes.get_xlim(), "{:,.6g}")
+    plain_ticks(
+        axes.yaxis, axes.get_ylim(), "{:,.6g}", (1,) if axes.get_ylim()[1] / axes.get_ylim()[0] > 300 else (1, 3)
+    )
+    without_clutter(axes)
+    named_at_the_right(axes, ends)
+    axes.set_title(TITLES[name], loc="left", weight="bold", fontsize=11, pad=8)
+    axes.set_xlabel("CPU seconds", color=SOFT, fontsize=9)
+
+
+def number(value: float) -> str:
+    """Bits of regret, or bits a symbol."""
+    if value >= 100.0:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10.0 else f"{value:.3g}"
+
+
+if __name__ == "__main__":
+    main()
