@@ -127,9 +127,10 @@ def weights_of_sequences(data: Encoded, weights: SequenceWeights) -> np.ndarray 
     return np.where(used, totals.sum() / (used.sum() * np.where(used, totals, 1.0)), 1.0)
 
 
-STREAMS = 16
-LENGTH = 50
-"""Places that run side by side, and positions of each in a chunk."""
+STREAMS, LENGTH = 8, 100
+"""Places in the data, and positions of each in a chunk: derivatives go no further back (`experiments/learning.md`)."""
+SHORT_STREAMS = 16, 50
+"""The same for networks whose streams run side by side, where more of them are cheaper."""
 _LEAST_APART = 25
 
 

@@ -17,7 +17,7 @@ from glnn.models import Model, Params
 from glnn.output import softmax
 from glnn.sequences import Encoded, InputError
 from glnn.training.budget import Budget, Clock, parse_budget
-from glnn.training.corpus import Streams, prepare, stretch_length
+from glnn.training.corpus import LENGTH, SHORT_STREAMS, STREAMS, Streams, prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.noise import Noise, takes_noise
 from glnn.training.passes import Found, pass_for
@@ -69,8 +69,10 @@ class StochasticTrainer(Trainer):
     def _start(self, memory: dict[str, np.ndarray]) -> None:
         """Begin where `memory` says, or from the parameters as they are."""
         params, settings = self.progress.params, self.settings
-        self._streams = Streams(self.data, settings.sequence_weights)
         method = settings.transition_method
+        beside = method is ADAM and self.model.side_by_side() is not None
+        shape = SHORT_STREAMS if beside else (STREAMS, LENGTH)
+        self._streams = Streams(self.data, settings.sequence_weights, *shape)
         self._pass = pass_for(self.model, method, self._streams.count, params)
         self._rounds = max(1, round(min(ROUND, self._streams.size) / self._streams.positions))
         self._update = self._make_update()
