@@ -14,7 +14,7 @@ from glnn.models import Params
 from glnn.sequences import InputError
 
 # Reactions c μ^p (u − ū) in place of ½(u − ū): c and p. With p = ½ units of all time scales vary by the same amount.
-STARTS = {"quiet": (0.25, 1.0), "even": (1.0, 0.5), "soft": (0.5, 0.5), "fading": (1.0, 1.0)}
+STARTS = {"quiet": (0.25, 1.0), "even": (1.0, 0.5), "soft": (0.5, 0.5), "fading": (1.0, 1.0), "lively": (2.0, 1.0)}
 
 
 def started(name: str, model: Any, params: Params) -> Params:
