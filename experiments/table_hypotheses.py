@@ -39,8 +39,9 @@ def setting_from(texts: list[str]) -> Setting:
 
 def table(folder: Path) -> str:
     """Every line of hypotheses with the run it is to be compared with."""
-    lines = read_lines(folder / "hypotheses.jsonl")
-    found = {from_json(line["setting"]): line for line in [*read_lines(folder / "table.jsonl"), *lines]}
+    counted = read_lines(folder / "table.jsonl")
+    lines = [*read_lines(folder / "hypotheses.jsonl"), *(line for line in counted if line["setting"].get("start"))]
+    found = {from_json(line["setting"]): line for line in [*counted, *lines]}
     rows = []
     for line in lines:
         setting = from_json(line["setting"])
@@ -49,7 +50,12 @@ def table(folder: Path) -> str:
             continue
         control = found.get(usual)
         rows.append(
-            [line["hypothesis"], str(setting), outcome(line), "not run" if control is None else outcome(control)]
+            [
+                line.get("hypothesis", f"{setting.model.upper()} {setting.start}"),
+                str(setting),
+                outcome(line),
+                "not run" if control is None else outcome(control),
+            ]
         )
     return as_markdown(["tried", "run", "found", "without it"], rows)
 

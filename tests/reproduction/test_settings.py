@@ -112,6 +112,10 @@ def test_the_readings_of_the_table_are_the_same_for_all_rows() -> None:
     rates = ["1/N unsaturated", "1/(NT)", "1/N"]
     assert [read.form for read in readings(before)] == [f"first rate {rate}" for rate in rates]
     assert all(setting in readings(setting) for setting in COMMITTED)
+    gated = Setting("music", "gnn", "qdh", "ruop", 16, 3, 0, "18s")
+    assert [read.start for read in readings(gated)] == ["", "even", "fading"]
+    assert [read.start for read in readings(gated, "text")] == [""]
+    assert replace(gated, start="quiet") not in readings(gated) and len(readings(replace(gated, metric="fb"))) == 9
 
 
 def test_baselines_of_fresh_sequences_have_as_many_draws_as_a_network_has_sizes() -> None:

@@ -94,6 +94,8 @@ READINGS = ("figures", "text")
 _WITHOUT_METRIC = ("fb", "rms", "plain")
 _RATES = {"": "1/N", "unsaturated": "1/N unsaturated", "mean": "1/(NT)"}
 FIRST_RATES = ("unsaturated", "mean", "")
+# The paper does not tell how a GNN begins: as an RNN does, or with slow units that react less (`starts.py`).
+GNN_STARTS = ("", "even", "fading")
 
 
 @dataclass(frozen=True)
@@ -228,14 +230,16 @@ def budget(source: str, scale: float) -> str:
 def readings(setting: Setting, reading: str = READINGS[0]) -> tuple[Setting, ...]:
     """The setting as the paper is read, the same way for all rows of the table (see `experiments/reproduction.md`).
 
-    By its figures, insertions have no sub-sub-block after 9, and methods without a metric are run from 1/N and from two
-    first rates that leave units room to learn. By its text, there are such blocks, and all rates begin at 1/N.
+    By its figures, insertions have no sub-sub-block after 9, methods without a metric are run from 1/N and from two
+    first rates that leave units room to learn, and GNNs from three starts. By its text, there are such blocks, all rates
+    begin at 1/N, and a GNN begins as an RNN.
     """
     if reading == "text":
         return (replace(setting, after_nine=True, first_rate="", start="", graph="", recipe=""),)
     read = replace(setting, after_nine=setting.source != "insertions", start="", graph="", recipe="")
     rates = FIRST_RATES if setting.metric in _WITHOUT_METRIC else ("",)
-    return tuple(replace(read, first_rate=rate) for rate in rates)
+    starts = GNN_STARTS if setting.model == "gnn" else ("",)
+    return tuple(replace(read, first_rate=rate, start=start) for start in starts for rate in rates)
 
 
 def table_settings(
@@ -248,8 +252,9 @@ def table_settings(
     """The whole sweep in its order; `steps` stand in for CPU seconds, `sizes` for the sizes, `seeds` for two."""
     chosen = None if sizes is None else tuple(sizes)
     found = [readings(setting, reading) for setting in _table(scale, steps, chosen, seeds)]
-    # The other first rates come after all that has one only.
-    return list(dict.fromkeys(read[min(rank, len(read) - 1)] for rank in range(len(FIRST_RATES)) for read in found))
+    # The other first rates and starts come after all that has one only.
+    ranks = max(map(len, found))
+    return list(dict.fromkeys(read[min(rank, len(read) - 1)] for rank in range(ranks) for read in found))
 
 
 def _table(scale: float, steps: int | None, sizes: tuple[int, ...] | None, seeds: int) -> Iterator[Setting]:
