@@ -231,8 +231,8 @@ def readings(setting: Setting, reading: str = READINGS[0]) -> tuple[Setting, ...
     """The setting as the paper is read, the same way for all rows of the table (see `experiments/reproduction.md`).
 
     By its figures, insertions have no sub-sub-block after 9, methods without a metric are run from 1/N and from two
-    first rates that leave units room to learn, and GNNs from three starts. By its text, there are such blocks, all rates
-    begin at 1/N, and a GNN begins as an RNN.
+    first rates that leave units room to learn, and GNNs from three starts. By its text, there are such blocks, all
+    rates begin at 1/N, and a GNN begins as an RNN.
     """
     if reading == "text":
         return (replace(setting, after_nine=True, first_rate="", start="", graph="", recipe=""),)
