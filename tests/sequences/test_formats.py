@@ -231,6 +231,13 @@ def test_numbers_that_are_none_are_told_with_their_line(tmp_path: Path) -> None:
         glnn.read(written(tmp_path, "x", "1 2\n1 2.5\n"), tokens="numbers")
 
 
+def test_braces_without_an_end_take_no_time_that_is_their_square(tmp_path: Path) -> None:
+    """What is looked for behind each of them is bounded, so a brace far from its end is a symbol like any other."""
+    tune = "X:1\nK:C\n{ab}c" + "{" * 300_000 + "x" * 600 + "}"
+    (found,) = glnn.read(written(tmp_path, "x.abc", tune))
+    assert found[:2] == ["{ab}", "c"] and len(found) == 2 + 300_000 + 600 + 1
+
+
 def test_what_unpacks_to_far_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "x.gz", gzip.compress(bytes(1 << 20)))
     assert len(glnn.read(path)[0]) == 1 << 20

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from glnn import InputError
-from glnn.streams.events import BrokenLine, Columns, CutLines, Event, JsonObjects, WholeLines
+from glnn.sequences import ReadOptions
+from glnn.streams.events import BrokenLine, Columns, CutLines, Event, JsonObjects, WholeLines, parser_for
 
 pytestmark = pytest.mark.small
 
@@ -40,7 +43,7 @@ def test_rows_go_on_with_the_header_of_before() -> None:
     assert list(again.events(b"3,pay")) == [Event("3", "pay")]
 
 
-@pytest.mark.parametrize("line", [b"1", b"1,2,3", b",pay", b"1,", b"\xff,\xfe"])
+@pytest.mark.parametrize("line", [b"1", b"1,2,3", b",pay", b"1,", b"\xff,\xfe", b"1," + b"x" * 140_000])
 def test_broken_rows_are_told(line: bytes) -> None:
     columns = Columns("id", "what")
     list(columns.events(b"id,what"))
@@ -63,3 +66,11 @@ def test_objects_have_an_activity_and_a_case() -> None:
 def test_other_json_is_told(line: bytes) -> None:
     with pytest.raises(BrokenLine):
         list(JsonObjects("do", "id").events(line))
+
+
+@pytest.mark.parametrize("header", [{"id": 0, "what": 1}, [1, 2], ["id", None], "id,what"])
+def test_a_header_that_was_kept_and_altered_is_refused(header: Any) -> None:
+    with pytest.raises(InputError):
+        Columns("id", "what", header=header)
+    with pytest.raises(InputError):
+        parser_for(ReadOptions(format="csv", case="id", activity="what"), {"header": header})

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import glnn
-from glnn.streams.course import Course
+from glnn import InputError
 from glnn.streams.events import BrokenLine, Columns
 from glnn.streams.follower import Follower, remembered
 from glnn.streams.threshold import Threshold
@@ -65,10 +65,9 @@ def test_it_is_taken_up_to_the_same_words(model: Any, learning: str, after: Hash
     first.streams.save(tmp_path / "state")
     streams = glnn.load_streams(tmp_path / "state")
     memory, threshold = streams.more, Threshold(rate=RATE)
-    tally = remembered(memory, threshold)
+    tally, counting, due, course, _ = remembered(memory, threshold)
     parser = Columns("case", "step", header=memory["parser"]["header"])
-    course = Course.remembered(memory["course"])
-    again = Follower(streams, parser, threshold, memory["counting"], "out", tally, after, memory["due"], course)
+    again = Follower(streams, parser, threshold, counting, "out", tally, after, due, course)
     assert (again.tally, again.threshold.bits) == (first.tally, first.threshold.bits)
     assert told(again, rows[333:]) == told(first, rows[333:])
     assert again.memory() == first.memory()
@@ -97,9 +96,38 @@ def test_nothing_is_due_in_a_case_that_is_over_or_forgotten(model: Any) -> None:
     assert sorted(follower.memory()["due"]) == ["2", "3", "4", "5"]
 
 
-def test_an_unknown_symbol_is_the_strangest(model: Any) -> None:
+def test_an_unknown_symbol_is_the_strangest() -> None:
+    model = glnn.ContextTree(learning="frozen", unknown="error", verbose=0).fit(glnn.Sequences(CASES))
     follower = begun(model, "frozen")
     (found,) = told(follower, [b"case,step", b"a,never"])
     assert found.bits == math.inf and found.expected[0].symbol == "in"
     assert follower.tally.bits == 0.0 and follower.tally.events == 1
     assert told(begun(model, "frozen", after="work"), [b"case,step", b"a,never"]) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tally": None},
+        {"tally": {"lines": -1, "bits": "0x0p+0"}},
+        {"tally": {"lines": 1, "bits": "nan"}},
+        {"tally": {"lines": 1, "bits": 3}},
+        {"tally": {"rows": 1, "bits": "0x0p+0"}},
+        {"counts": {"3": 2**70}},
+        {"counts": {"3": "many"}},
+        {"counts": []},
+        {"position": [1, 2]},
+        {"position": [1, 2, -3]},
+        {"position": "here"},
+        {"due": 3},
+        {"due": [["a"]]},
+        {"course": [1]},
+    ],
+)
+def test_what_was_kept_and_altered_is_refused(model: Any, change: dict[str, Any]) -> None:
+    follower = begun(model, "frozen")
+    told(follower, lines(30))
+    memory = {**json.loads(json.dumps(follower.memory())), "position": [1, 2, 3]}
+    assert remembered(memory, Threshold(rate=RATE)).position == (1, 2, 3)
+    with pytest.raises(InputError):
+        remembered({**memory, **change}, Threshold(rate=RATE))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from glnn.streams.growing_file import GrowingFile, Position
+from glnn.streams.growing_file import LONGEST, GrowingFile, Position
+from glnn.streams.standard_input import Pipe
 
 pytestmark = pytest.mark.small
 
@@ -103,8 +105,28 @@ def test_what_does_not_grow_ends_with_its_last_line(path: Path) -> None:
 
 
 def test_a_line_without_end_is_cut(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glnn.streams.growing_file._LONGEST", 10)
+    monkeypatch.setattr("glnn.streams.growing_file.LONGEST", 10)
     lines, file = follow(path, add(path, b"x" * 50), add(path, b"\nnext\n"))
     assert lines[:2] == [b"one", b"twxxxxxxxx"]
     assert lines[-1] == b"next"
     assert any("was cut" in note for note in file.notes)
+
+
+def test_a_pipe_whose_line_has_no_end_is_cut() -> None:
+    """What never ends a line must not be gathered for ever."""
+    here, there = os.pipe()
+
+    def write() -> None:
+        os.write(there, b"one\n")
+        for _ in range(40):
+            os.write(there, b"x" * 65536)
+        os.close(there)
+
+    writing = Thread(target=write)
+    writing.start()
+    pipe = Pipe(here)
+    found = list(pipe.lines())
+    writing.join()
+    os.close(here)
+    assert found[0] == b"one" and max(map(len, found)) == LONGEST
+    assert any("was cut" in note for note in pipe.notes)

@@ -15,13 +15,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.trust.corruption import damaged, readers
+from tests.trust.damage import damaged
 from tests.trust.effort import examples
+from tests.trust.kinds import readers
 
+NAMED = ("GLNN", "LSTM", "HMM", "ContextTree", "NGram", "members", "Mixture", "Mixture of cases")
+PLACED = ("GLNN", "members", "ContextTree", "Mixture", "Mixture of cases")
 NAMES = (
-    "model GLNN", "model LSTM", "model HMM", "model ContextTree", "stream GLNN", "stream HMM", "stream ContextTree",
-    "compressed file", "compressed log", "checkpoint", "run's checkpoint", "config.json", "result.json", "text", "mask",
-    "event log",
+    *(f"model {name}" for name in NAMED),
+    *(f"{learning} stream's state {name}" for name in PLACED for learning in ("frozen", "online")),
+    *(f"group of streams {name}" for name in ("ContextTree", "LSTM", "Mixture of cases")),
+    *(f"{what} that stand{'s' * (what == 'file')} alone" for what in ("file", "symbols", "numbers", "texts")),
+    *(f"stream {name}" for name in ("GLNN", "HMM", "ContextTree")),
+    *(f"{recipe} run's checkpoint" for recipe in ("paper", "best", "race")),
+    "compressed file", "compressed log", "checkpoint", "config.json", "result.json", "text", "mask", "event log",
+    "FASTA", "FASTA, packed", "XES", "XES, packed", "ABC", "CSV", "CSV with times", "CSV, empty cells kept",
+    "JSON lines",
+    "JSON events", "lines of numbers", "whatever it is", "state of following", "followed table", "followed JSON",
+    "followed lines",
 )  # fmt: skip
 
 
@@ -36,10 +47,10 @@ def test_the_whole_file_is_read(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(st.integers(0, 2**32))
-@examples(15)
+@examples(8)
 def test_damage_is_refused_or_harmless(name: str, number: int) -> None:
     kind = readers()[name]
-    content = damaged(kind, random.Random(number))
+    content, _ = damaged(kind, random.Random(number))
     with tempfile.TemporaryDirectory() as place:
         try:
             kind.read(content, Path(place))
@@ -51,8 +62,8 @@ HUGE = """
 import resource, sys
 from pathlib import Path
 sys.path[:0] = [{root!r}, {root!r} + "/tests"]
-from tests.trust.corruption import readers
-kinds = readers()
+from tests.trust.kinds import compressed
+kinds = compressed()
 # Everything is loaded: from here on there is room for 100 MB more, and a claim of a petabyte must not try for it.
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 100_000_000,) * 2)

@@ -210,3 +210,15 @@ def test_what_a_killed_process_left_is_swept(glnn: Command, files: Path) -> None
     assert glnn("resume", "run", "--budget", "4 steps", "--quiet").code == 0
     names = {path.name for path in (files / "run").iterdir()}
     assert names >= set(kept) and not names & set(left)
+
+
+def test_a_run_killed_before_it_wrote_anything_whole_can_be_begun_again(glnn: Command, files: Path) -> None:
+    """What it left is its own and not something else's; a file of somebody else is still in the way."""
+    (files / "run").mkdir()
+    (files / "run" / ".lock").write_text("")
+    (files / "run" / ".config.json.0a1b2c3d.part").write_text("{")
+    (files / "run" / "notes.txt").write_text("mine")
+    assert "holds other things" in glnn(*RUN, "--budget", "3 steps", "--run", "run", "--quiet").err
+    (files / "run" / "notes.txt").unlink()
+    assert glnn(*RUN, "--budget", "3 steps", "--run", "run", "--quiet").code == 0
+    assert not list((files / "run").glob(".config*"))

@@ -196,10 +196,9 @@ def _open(
     from glnn.cli.printing import tell
     from glnn.cli.run_folder import RunFolder, open_model
     from glnn.sequences.formats import as_in
-    from glnn.streams.course import Course
     from glnn.streams.events import has_cases, parser_for
     from glnn.streams.follower import Follower, remembered
-    from glnn.streams.growing_file import GrowingFile, Position
+    from glnn.streams.growing_file import GrowingFile
     from glnn.streams.standard_input import Pipe
     from glnn.streams.threshold import Threshold
 
@@ -224,25 +223,24 @@ def _open(
         kept.now_and_then()
         return stop()
 
+    before = None if streams is None else remembered(memory, threshold)
     lines: GrowingFile | Pipe
     if str(file) == "-":
         lines = Pipe(sys.stdin.fileno(), stopped)
     else:
-        position = memory.get("position")
-        place = None if position is None else Position(*position)
-        lines = GrowingFile(file, place, stopped, grows=not wanted.once)
-    counting, tally = False, None
-    if streams is None:
+        lines = GrowingFile(file, None if before is None else before.position, stopped, grows=not wanted.once)
+    after = _after(reading, model)
+    if streams is None or before is None:
         most = wanted.cases if has_cases(parser) else 1
         streams = model.streams(learning="online" if wanted.learn else "frozen", most=most)
         streams.more = {"model": whole}
-        if rate is not None:
-            counting = _count_normal(threshold, model, run, reading, wanted.normal)
+        counting = rate is not None and _count_normal(threshold, model, run, reading, wanted.normal)
+        follower = Follower(streams, parser, threshold, counting, wanted.last, after=after)
     else:
-        tally, counting = remembered(memory, threshold), bool(memory["counting"])
-        tell(f"{kept.path}: going on after {tally.lines:,} lines")
-    after, due, course = _after(reading, model), memory.get("due", ()), Course.remembered(memory.get("course"))
-    follower = Follower(streams, parser, threshold, counting, wanted.last, tally, after, due, course)
+        tell(f"{kept.path}: going on after {before.tally.lines:,} lines")
+        follower = Follower(
+            streams, parser, threshold, before.counting, wanted.last, before.tally, after, before.due, before.course
+        )
     kept.of(follower, lines)
     return follower, lines
 

@@ -160,12 +160,16 @@ class RunFolder:
         for name in (RESULT, NAME, PREVIOUS, MODEL, HISTORY, CONFIG):
             (self.path / name).unlink(missing_ok=True)
 
+    def unfinished(self) -> set[Path]:
+        """What a process that was killed had begun to write, or another is writing."""
+        names = (MODEL, CONFIG, HISTORY, RESULT, "checkpoint.safetensors", "checkpoint.previous.safetensors")
+        patterns = [f".{name}.{end}" for name in names for end in ("*.part", "*.unfinished", "new")]
+        return {left for pattern in patterns for left in self.path.glob(pattern)}
+
     def _sweep(self) -> None:
-        """Take away what a process that was killed had begun to write; under the lock nobody else is writing."""
-        for name in (MODEL, CONFIG, HISTORY, RESULT, "checkpoint.safetensors", "checkpoint.previous.safetensors"):
-            for pattern in (f".{name}.*.part", f".{name}.*.unfinished", f".{name}.new"):
-                for left in self.path.glob(pattern):
-                    left.unlink(missing_ok=True)
+        """Take that away; under the lock nobody else is writing."""
+        for left in self.unfinished():
+            left.unlink(missing_ok=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -194,7 +198,8 @@ def new_run(path: Path, force: bool) -> Iterator[RunFolder]:
                 f"{path} holds a run already: choose another folder with --run, --force to replace it, "
                 f"or continue with: glnn resume {path}"
             )
-        if not folder.began and any(entry.name != LOCK for entry in path.iterdir()):
+        others = {entry for entry in path.iterdir() if entry.name != LOCK} - folder.unfinished()
+        if not folder.began and others:
             raise InputError(f"the folder {path} holds other things: choose another with --run")
         with folder.locked():
             yield folder

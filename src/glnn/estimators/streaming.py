@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from glnn.estimators.base import SequenceModel
-from glnn.estimators.parameters import choice
+from glnn.estimators.parameters import choice, integer
 from glnn.estimators.persistence import packed, unpacked
 from glnn.predictors.prequential import frozen
 from glnn.predictors.protocol import KeptLearner, Learner, part_of, stream_learner_of
@@ -24,6 +24,8 @@ from glnn.streams import Stream, Streams
 
 LEARNING = ("frozen", "online")
 _CLASS = "Streams"
+# What a file that was altered can lead to.
+_MISFITS = (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError)
 
 
 def stream(model: SequenceModel, learning: str) -> Stream:
@@ -67,7 +69,7 @@ def load_stream(path: str | os.PathLike[str]) -> Stream:
         ((_, place, numbers),) = places
         begin = None if learner is None else learner.begin_learning
         found = Stream(frozen(model.predictor_), place, **numbers, begin=begin)
-    except (KeyError, TypeError, ValueError) as error:
+    except _MISFITS as error:
         raise _broken(path, error) from None
     found.write = partial(save_stream, model, found, learner)
     return found
@@ -79,12 +81,12 @@ def load_streams(path: str | os.PathLike[str]) -> Streams:
     try:
         if about["single"]:
             raise ModelFileError(f"{path} holds one stream: open it with glnn.load_stream")
-        found = streams(model, about["learning"], about["most"])
+        found = streams(model, about["learning"], integer("most", about["most"], 1, none=True))
         _recall(found.learner, learned)
         for key, place, numbers in places:
             found[key] = found.make(place, **numbers)
         found.more = dict(about["more"])
-    except (KeyError, TypeError, ValueError) as error:
+    except _MISFITS as error:
         raise _broken(path, error) from None
     return found
 
@@ -143,7 +145,7 @@ def _read(
         return model, places, part_of(tensors, "learned/"), header
     except ModelFileError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except _MISFITS as error:
         raise _broken(path, error) from None
 
 

@@ -101,6 +101,8 @@ class Columns:
     """Each line is a row of a table whose first line names the columns: one stream a case."""
 
     def __init__(self, case: str, activity: str, delimiter: str = ",", header: list[str] | None = None) -> None:
+        if header is not None and not (isinstance(header, list) and all(isinstance(name, str) for name in header)):
+            raise InputError("the header that was kept is no row of names: remove the file and begin anew")
         self._case, self._activity, self._delimiter = case, activity, delimiter
         self._header = header
         self._places = None if header is None else self._find(header)
@@ -110,7 +112,10 @@ class Columns:
         text = _decoded(line)
         if not text.strip():
             return []
-        row = next(csv.reader([text.removeprefix("\ufeff")], delimiter=self._delimiter))
+        try:
+            row = next(csv.reader([text.removeprefix("\ufeff")], delimiter=self._delimiter))
+        except csv.Error as error:
+            raise BrokenLine(f"no row of a table ({error})") from None
         if self._places is None:
             self._header, self._places = row, self._find(row)
             return []
@@ -172,6 +177,8 @@ def parser_for(options: ReadOptions, memory: dict[str, Any] | None = None) -> Li
 
     `memory` is what the parser of the same file remembered.
     """
+    if memory is not None and not isinstance(memory, dict):
+        raise InputError("what was kept of the lines cannot be read: remove the file and begin anew")
     cut = options.tokens or "lines"
     if options.format == "jsonl":
         if options.activity is None:

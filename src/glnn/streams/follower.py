@@ -16,6 +16,7 @@ from glnn.sequences.special import END
 from glnn.streams.course import Course
 from glnn.streams.events import BrokenLine, Event, LineParser
 from glnn.streams.group import Streams
+from glnn.streams.growing_file import Position
 from glnn.streams.stream import Expected, Pushed
 from glnn.streams.threshold import Threshold
 
@@ -65,7 +66,8 @@ class Follower:
     ) -> None:
         self.streams, self.parser, self.threshold = streams, parser, threshold
         self.counting, self.last, self.tally = counting, last, tally or Tally()
-        self.after, self._due, self.course = after, set(due), course or Course()
+        # A dict keeps the order, so that what is written is the same in every process.
+        self.after, self._due, self.course = after, dict.fromkeys(due), course or Course()
 
     def read(self, line: bytes) -> Iterator[Surprise]:
         """The surprises of one line. A line that holds no event is counted and raises `BrokenLine`."""
@@ -111,7 +113,7 @@ class Follower:
                 return Surprise(self.tally.lines, key, symbol, math.inf, 0.0, streams[key].predict())
         if self.last is not None and symbol == self.last:
             streams.end(key)
-            self._due.discard(key)
+            self._due.pop(key, None)
         if not judged:
             return None
         self.tally.events += 1
@@ -132,14 +134,41 @@ class Follower:
         # What a case that was forgotten came to is forgotten with it.
         judged = key in self._due and key in self.streams and symbol is not END
         if symbol == self.after:
-            self._due.add(key)
+            self._due[key] = None
         else:
-            self._due.discard(key)
+            self._due.pop(key, None)
         return judged
 
 
-def remembered(memory: dict[str, Any], threshold: Threshold) -> Tally:
-    """The tally of a follower that was written down; `threshold` gets what was counted."""
-    told = dict(memory["tally"])
-    threshold.recall({int(k): int(n) for k, n in memory["counts"].items()})
-    return Tally(**{**told, "bits": float.fromhex(told["bits"])})
+class Remembered(NamedTuple):
+    """What a follower wrote down, looked at: whoever alters the file must not lead the reading astray."""
+
+    tally: Tally
+    counting: bool
+    due: list[Hashable]
+    course: Course
+    position: Position | None
+
+
+def remembered(memory: dict[str, Any], threshold: Threshold) -> Remembered:
+    """A follower that was written down; `threshold` gets what was counted."""
+    try:
+        told = dict(memory["tally"])
+        tally = Tally(**{**told, "bits": float.fromhex(told["bits"])})
+        whole = [tally.lines, tally.broken, tally.events, tally.told]
+        threshold.recall({int(k): _whole(n) for k, n in memory["counts"].items()})
+        if any(_whole(number) < 0 for number in whole) or not tally.bits >= 0.0:
+            raise ValueError("a tally of less than nothing")
+        place = memory.get("position")
+        position = None if place is None else Position(*map(_whole, place))
+        due = list(memory.get("due", ()))
+        hash(tuple(due))
+        return Remembered(tally, bool(memory["counting"]), due, Course.remembered(memory.get("course")), position)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise InputError(f"what was kept does not say how far following got ({error}): begin anew") from None
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int or not 0 <= number < 1 << 53:
+        raise ValueError(f"{number!r} is no count")
+    return number

@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 
 _BLOCK = 1 << 16
 # A line longer than this is no event: it is cut here rather than gathered without end.
-_LONGEST = 1 << 20
+LONGEST = 1 << 20
 
 
 class Position(NamedTuple):
@@ -80,9 +80,9 @@ class GrowingFile:
             # Counted before it is given out: the caller may stop here.
             self._pending -= len(line) + 1
             yield line
-        if len(self._rest) > _LONGEST:
-            self.notes.append(f"{self.path}: a line of more than {_LONGEST:,} bytes was cut")
-            yield self._given_up()[:_LONGEST]
+        if len(self._rest) > LONGEST:
+            self.notes.append(f"{self.path}: a line of more than {LONGEST:,} bytes was cut")
+            yield self._given_up()[:LONGEST]
 
     def _given_up(self) -> bytes:
         """The beginning of a line whose end will not come."""

@@ -6,6 +6,8 @@ import os
 import select
 from collections.abc import Callable, Iterator
 
+from glnn.streams.growing_file import LONGEST
+
 _BLOCK = 1 << 16
 
 
@@ -32,6 +34,10 @@ class Pipe:
                 return
             *whole, rest = (rest + block).split(b"\n")
             yield from whole
+            if len(rest) > LONGEST:
+                self.notes.append(f"a line of more than {LONGEST:,} bytes was cut")
+                cut, rest = rest[:LONGEST], b""
+                yield cut
 
     def close(self) -> None:
         """The descriptor belongs to whoever opened it."""

@@ -17,13 +17,15 @@ _FIELD = re.compile(r"[A-Za-z+]:")
 _START = re.compile(r"X:\s*\d+")
 _PITCH = r"(?:\^\^|\^|__|_|=)?[A-Ga-g][,']*"
 _LENGTH = r"\d*(?:/+\d*)?"
+# No name, ornament or field is longer: a line of nothing but opening braces would take a time that is its square.
+_MOST = "{0,500}"
 _SYMBOL = re.compile(
     rf"""
-      "[^"]*" | ![^!\s]*! | \+[^+\s]*\+          # chord names, ornaments
-    | \[[A-Za-z]:[^\]]*\]                        # a field inside the music
+      "[^"]{_MOST}" | ![^!\s]{_MOST}! | \+[^+\s]{_MOST}\+ # chord names, ornaments
+    | \[[A-Za-z]:[^\]]{_MOST}\]                  # a field inside the music
     | :*\|[\]|:\[]*:* | :+ | \[\d | \[\|           # bar lines, repeats, endings
-    | \[(?:{_PITCH}{_LENGTH}|[xz]{_LENGTH})+\]{_LENGTH} # chords
-    | \{{[^}}]*\}}                               # grace notes
+    | \[(?:{_PITCH}{_LENGTH}|[xz]{_LENGTH}){{1,100}}\]{_LENGTH} # chords
+    | \{{[^}}]{_MOST}\}}                         # grace notes
     | \(\d(?::\d?)*                              # triplets and their like
     | {_PITCH}{_LENGTH} | [zxZ]{_LENGTH}         # notes and rests
     | >+ | <+ | \S

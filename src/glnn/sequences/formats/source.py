@@ -36,7 +36,8 @@ _NAMES_OF_DELIMITERS = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";"
 
 _HEAD = 1 << 16
 # What a packed file of no size may hold; the rest in proportion to its size.
-_MOST_UNPACKED = 1 << 26
+_MOST_UNPACKED = 1 << 24
+_TIMES_ITS_SIZE = 200
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -73,7 +74,7 @@ class Source:
         """The bytes, unpacked."""
         if not self.is_packed:
             return self.path.open("rb")
-        most = _MOST_UNPACKED + 500 * self.path.stat().st_size
+        most = _MOST_UNPACKED + _TIMES_ITS_SIZE * self.path.stat().st_size
         return io.BufferedReader(_Unpacked(gzip.open(self.path), most, self.title), _HEAD)
 
     @cached_property
