@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "experiments" / "results" / "fuzz_readers.jsonl"
+RESULTS = Path(os.environ.get("GLNN_RESULTS", ROOT / "experiments" / "results")) / "fuzz_readers.jsonl"
 ROOM = 400 << 20
 SECONDS_FOR_A_FILE = 20
 FILES_FOR_A_CHILD = 1000

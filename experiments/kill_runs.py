@@ -33,7 +33,7 @@ from glnn.sources import get
 from glnn.storage.checkpoint import has_checkpoint, read_checkpoint
 from glnn.storage.model_file import read_model_file
 
-RESULTS = Path(__file__).parent / "results" / "kill_runs.jsonl"
+RESULTS = Path(os.environ.get("GLNN_RESULTS", Path(__file__).parent / "results")) / "kill_runs.jsonl"
 LOG = "case,step,who\n" + "".join(f"{n % 7},{step},{n}\n" for n in range(60) for step in ("open", "read", "close"))
 SMALL = ("--units", "4", "--degree", "2", "--save-every", "0", "--quiet")
 _MOST_KILLS_OF_ONE = 25
