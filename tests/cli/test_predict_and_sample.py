@@ -35,6 +35,12 @@ def test_events_one_by_one(in_trained: Command, trained: Path) -> None:
     expected = model.predict_proba(["order", "pay"])
     assert [row["probability"] for row in done.json["next"]] == sorted(expected.tolist(), reverse=True)
     assert "⟨end⟩" in {row["name"] for row in done.json["next"]}
+    together = in_trained("predict", "orders", "--prefix", "order pay", "--top", 9, "--json")
+    assert together.json["next"] == done.json["next"]
+    empty, start = (in_trained("predict", "orders", *more, "--json").json["next"] for more in (("--prefix", ""), ()))
+    assert empty == start
+    done = in_trained("predict", "orders", "--prefix", "order nothing")
+    assert (done.code, "'order nothing'" in done.err) == (2, True)
     done = in_trained("predict", "tunes", "--prefix", "c", "--prefix", "d")
     assert (done.code, "--prefix was given 2 times" in done.err) == (2, True)
 

@@ -61,15 +61,22 @@ def sha256(path: Path) -> str:
 
 
 def prefix_of(texts: list[str] | None, alphabet: Alphabet) -> Any:
-    """A prefix as the model reads it: events one by one, anything else as one text; every symbol must be known."""
+    """A prefix as the model reads it: events one by one, anything else as one text; every symbol must be known.
+
+    A single text that names no symbol is several of them, where all its words do.
+    """
     from glnn.sequences.nearest import nearest_of
     from glnn.sequences.tokens import parts_of
 
-    if not texts:
+    if not texts or (texts == [""] and "" not in alphabet.symbols):
         return None
     prefix: Any
     if alphabet.kind in ("tokens", "integers"):
+        known = set(alphabet.symbols)
         prefix = [_as_symbol(text, alphabet) for text in texts]
+        words = [_as_symbol(word, alphabet) for word in texts[0].split()]
+        if len(texts) == 1 and prefix[0] not in known and known.issuperset(words):
+            prefix = words
     elif len(texts) > 1:
         raise InputError(f"--prefix was given {len(texts)} times: a model of {alphabet.kind} takes one text")
     else:
