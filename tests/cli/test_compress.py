@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,18 @@ def test_a_text_comes_back(in_trained: Command, trained: Path) -> None:
     assert f"{size:,} bytes" in shown
     assert f"{8 * size / len(MORE):.3f} bits a byte" in shown
     assert f"{len(MORE):,} bytes" in in_trained("decompress", "tunes", "other.glnn", "other.txt").out
+
+
+def test_standard_input(glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def given(content: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    given(TUNES.encode())
+    done = glnn("compress", "-", "tunes.glnn", "--json")
+    assert (done.code, done.json["file"], done.json["bytes"]) == (0, "-", len(TUNES))
+    given((files / "tunes.glnn").read_bytes())
+    assert glnn("decompress", "-", "back.txt").code == 0
+    assert (files / "back.txt").read_text() == TUNES
 
 
 def test_words_with_their_white_space(glnn: Command, files: Path) -> None:

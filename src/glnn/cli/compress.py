@@ -31,6 +31,7 @@ def compress(
     \b
     Examples:
       glnn compress book.txt book.glnn && glnn decompress book.glnn again.txt
+      tar c letters | glnn compress - letters.glnn
       glnn compress tunes other.txt other.glnn && glnn decompress tunes other.glnn again.txt
     """
     from glnn.cli.inputs import check_free
@@ -39,18 +40,18 @@ def compress(
     from glnn.codec import compress_file_alone
     from glnn.codec.event_log import compress_log
 
-    run, file, out = _parted(paths, "compress")
+    run, named, out = _parted(paths, "compress")
     check_free(out, force)
     model, reading = (None, None) if run is None else open_model(run)
-    with _progress(f"compressing {file}", json) as progress:
+    with _on_disk(named) as file, _progress(f"compressing {named}", json) as progress:
         if model is None or reading is None:
             compress_file_alone(file, out, progress=progress)
         elif reading.format == "csv":
             compress_log(model, reading, file, out)
         else:
             model.compress_file(file, out, progress=progress)
-    before, after = file.stat().st_size, out.stat().st_size
-    facts: dict[str, Any] = {"file": str(file), "bytes": before, "out": str(out), "compressed_bytes": after}
+        before, after = file.stat().st_size, out.stat().st_size
+    facts: dict[str, Any] = {"file": str(named), "bytes": before, "out": str(out), "compressed_bytes": after}
     if json:
         print_json(facts)
         return
@@ -77,19 +78,19 @@ def decompress(
     from glnn.codec import decompress_file_alone
     from glnn.codec.event_log import decompress_log
 
-    run, file, out = _parted(paths, "decompress")
+    run, named, out = _parted(paths, "decompress")
     check_free(out, force)
     model, reading = (None, None) if run is None else open_model(run)
-    with _progress(f"decompressing {file}", json) as progress:
+    with _on_disk(named) as file, _progress(f"decompressing {named}", json) as progress:
         if model is None or reading is None:
             decompress_file_alone(file, out, progress=progress)
         elif reading.format == "csv":
             decompress_log(model, reading, file, out)
         else:
             model.decompress_file(file, out, progress=progress)
-    before, after = file.stat().st_size, out.stat().st_size
+        before, after = file.stat().st_size, out.stat().st_size
     if json:
-        print_json({"file": str(file), "compressed_bytes": before, "out": str(out), "bytes": after})
+        print_json({"file": str(named), "compressed_bytes": before, "out": str(out), "bytes": after})
         return
     rows = [("read", f"{before:,} bytes"), ("written", f"{after:,} bytes"), ("to", str(out))]
     print_facts(rows)
@@ -104,6 +105,22 @@ def _parted(paths: list[Path], command: str) -> tuple[Path | None, Path, Path]:
         raise InputError(f"glnn {command} was given {given}: give FILE OUT, or RUN FILE OUT to use the model of a run")
     run = paths[0] if len(paths) == 3 else None
     return run, paths[-2], paths[-1]
+
+
+@contextmanager
+def _on_disk(file: Path) -> Iterator[Path]:
+    """The file itself; of standard input, which is written `-`, a copy that is gone afterwards."""
+    if str(file) != "-":
+        yield file
+        return
+    import shutil
+    import sys
+    import tempfile
+
+    with tempfile.NamedTemporaryFile() as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        yield Path(copy.name)
 
 
 @contextmanager

@@ -175,7 +175,7 @@ def _print_cases(shown: _Shown, cases: list[Variant], most: int, alarm: Alarm | 
     out.print(data_table(columns, rows, left=3))
     if len(cases) > most:
         left = sum(len(variant.members) for variant in cases[most:])
-        out.print(f"… and {left:,} less surprising cases (--top shows more, --json all)")
+        out.print(f"… and {left:,} less surprising case{'s' * (left != 1)} (--top shows more, --json all)")
 
 
 def _print_places(shown: _Shown, places: list[int]) -> None:
