@@ -1,4 +1,4 @@
-"""A megabyte of text: size, time and memory of contexts, the tree and stand-alone compression beside PPMd.
+"""A megabyte of text: size, time and memory of contexts, the tree, networks and stand-alone compression beside PPMd.
 
     python benchmarks/large_text.py [--size 1000000] [--out FILE]
 
@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.records import about, append, markdown, read
 
 RESULTS = Path(__file__).parent / "results" / "large_text.jsonl"
+MINUTES = 5
 
 
 def text_of(size: int) -> str:
@@ -103,11 +104,25 @@ def of_model(name: str, **parameters: Any) -> Callable[[str], dict[str, Any]]:
     return run
 
 
+def of_network(name: str) -> Callable[[str], dict[str, Any]]:
+    """A network, or PyTorch's, with five CPU minutes for the first four fifths: bits of the rest."""
+
+    def run(text: str) -> dict[str, Any]:
+        from benchmarks import data_sets, real_data
+
+        data = data_sets.text("large text", text.encode())
+        found = real_data.MODELS[name](data, MINUTES * 60.0, 0)
+        return {"bits": found["bits"] / data.scored_symbols, "fit": found["cpu_seconds"] / len(data.fit)}
+
+    return run
+
+
 MODELS: dict[str, Callable[[str], dict[str, Any]]] = {
     "PPMd, order 16": ppmd,
     "glnn.compress": alone,
     "Mixture, contexts": of_model("Mixture", networks=0),
     "ContextTree": of_model("ContextTree"),
+    **{f"{name}, {MINUTES} minutes": of_network(name) for name in ("LSTM", "GLNN", "PyTorch LSTM")},
 }
 
 

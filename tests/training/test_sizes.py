@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from glnn.estimators import GLNN
+from glnn.estimators import GLNN, LSTM
 from glnn.sequences import encode
 from glnn.sources import get
 from glnn.training.budget import Budget, parse_budget
+from glnn.training.fitting import for_long_data
 from glnn.training.sizes import choose_size, held_out_fraction, step_seconds
 
 pytestmark = pytest.mark.small
@@ -26,6 +28,26 @@ def test_sizes_stay_within_reason(symbols: int, alphabet_size: int, budget: Budg
     assert 24 <= size.units <= 64 and 1 <= size.degree <= size.units and 1 <= size.restarts <= 6
     affordable = budget.seconds is None or 120 * step_seconds(size.units, alphabet_size, symbols) <= budget.seconds
     assert affordable or size.units == 24
+
+
+@pytest.mark.parametrize(
+    ("symbols", "seconds", "given", "units"),
+    [
+        (720_000, 300.0, {}, 128),
+        (720_000, 60.0, {}, "auto"),
+        (90_000, 300.0, {}, "auto"),
+        (720_000, 300.0, {"members": 2}, "auto"),
+        (720_000, 300.0, {"training": "batch"}, "auto"),
+    ],
+)
+def test_long_data_get_one_larger_network_where_there_is_time(
+    symbols: int, seconds: float, given: dict[str, Any], units: Any
+) -> None:
+    plan = for_long_data(LSTM(budget=seconds, **given)._plan(), symbols)
+    assert plan.units == units
+    if units == 128:
+        assert (plan.members, plan.restarts) == (1, 1)
+    assert for_long_data(GLNN(budget=seconds, **given)._plan(), symbols).units == "auto"
 
 
 def test_what_is_given_is_taken() -> None:

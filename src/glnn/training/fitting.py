@@ -26,9 +26,11 @@ from glnn.training.race import Run, Together, race, seeds, side_by_side
 from glnn.training.records import Replay, StepInfo
 from glnn.training.settings import Settings
 from glnn.training.sizes import (
+    LONG_UNITS,
     Size,
     bearable,
     choose_size,
+    is_long,
     members_for,
     rival_size,
     sizes_for_chunks,
@@ -88,6 +90,7 @@ def train(
     On a `cluster`, a `distributed.Client`, the members train at the same time.
     """
     data = parts.train
+    plan = for_long_data(plan, data.codes.size)
     several = members_of(plan, data.codes.size) > 1
     if several:
         # Several train side by side instead, each on one thread.
@@ -139,6 +142,16 @@ def train(
     if display.verbose:
         display.say(closing(best, runs, len(training.kept())))
     return training
+
+
+def for_long_data(plan: Plan, symbols: int) -> Plan:
+    """One larger network instead of several, where nothing else is asked for and data are long enough."""
+    left_open = plan.units == plan.degree == plan.restarts == plan.members == "auto"
+    if plan.gated or not left_open or plan.settings.training == "batch":
+        return plan
+    if not is_long(plan.sizes_for or plan.budget, symbols):
+        return plan
+    return replace(plan, units=LONG_UNITS, restarts=1, members=1)
 
 
 def members_of(plan: Plan, symbols: int) -> int:

@@ -29,6 +29,8 @@ SECONDS_FOR_A_CHUNK_START, MOST_CHUNK_STARTS = 8.0, 4
 SECONDS_FOR_A_MEMBER, MOST_MEMBERS = 10.0, 8
 SECONDS_FOR_A_SYMBOL = 1e-4
 """For stochastic training."""
+LONG, LONG_UNITS, SECONDS_FOR_A_LONG_SYMBOL = 200_000, 128, 2e-4
+"""For stochastic training on long data of networks where all symbols share a matrix: one that is larger."""
 RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 8, 16, 20
 """For batch training beside it."""
 LEAST_DEGREE = 3
@@ -86,6 +88,11 @@ def members_for(budget: Budget, symbols: int) -> int:
     each = max(SECONDS_FOR_A_MEMBER, SECONDS_FOR_A_SYMBOL * symbols)
     found = min(int((budget.seconds or 0.0) / each), MOST_MEMBERS)
     return found if found >= 3 else 1
+
+
+def is_long(budget: Budget, symbols: int) -> bool:
+    """Whether data are so long that one larger network is better than several, and there is time for it."""
+    return symbols >= LONG and (budget.seconds or 0.0) >= SECONDS_FOR_A_LONG_SYMBOL * symbols
 
 
 def starts_for_chunks(budget: Budget, symbols: int) -> int:
