@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +37,7 @@ def test_the_bits_are_those_of_each_model(glnn: Command, files: Path) -> None:
     common = {"budget": "3 steps", "random_state": 0, "unknown": "escape", "verbose": 0}
     for name, model in (("HMM", HMM(units=4, degree=2, **common)), ("LSTM", LSTM(units=4, degree=2, **common))):
         assert rows[name]["bits"] == model.fit(TUNES).bits(MORE), name
-    compressors = ["bzip2", "xz"] + ["ppmd"] * (find_spec("pyppmd") is not None)
+    compressors = ["bzip2", "xz", "ppmd"]
     assert {row["model"] for row in rows.values() if row["group"] == "compressor"} == set(compressors)
     for name in compressors:
         assert rows[name]["bits"] == added_bits(TUNES, MORE, name)

@@ -7,10 +7,10 @@ bytes as they are, any other tokens as their codes, packed into 1, 2 or 4 bytes 
 from __future__ import annotations
 
 import bz2
-import importlib
 import lzma
 from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,9 @@ from glnn.sequences import Alphabet, Encoded, InputError, encode
 
 
 def added_bits(train: Any, valid: Any, compressor: str = "bzip2") -> int:
-    """How many more bits `train` and `valid` take together than `train` alone."""
-    compress = _compressor(compressor)
+    """How many more bits `train` and `valid` take together than `train` alone, by the compressor's best setting."""
     first, second = as_bytes(train, valid)
-    return 8 * (len(compress(first + second)) - len(compress(first)))
+    return min(8 * (len(compress(first + second)) - len(compress(first))) for compress in _settings_of(compressor))
 
 
 def as_bytes(train: Any, valid: Any) -> tuple[bytes, bytes]:
@@ -66,22 +65,22 @@ def _xz(data: bytes) -> bytes:
     return lzma.compress(data, preset=9 | lzma.PRESET_EXTREME)
 
 
-def _ppmd(data: bytes) -> bytes:
-    """Variant I (PPMd8) with 16 MB and contexts of up to 6 symbols, the defaults of the `ppmd` tools."""
-    try:
-        pyppmd = importlib.import_module("pyppmd")
-    except ImportError:
-        raise InputError(
-            "the compressor ppmd needs the package pyppmd, which is not installed: pip install 'glnn[bench]'"
-        ) from None
-    return bytes(pyppmd.compress(data, max_order=6, mem_size=16 << 20, variant="I"))
+def _ppmd(data: bytes, order: int) -> bytes:
+    """Variant I (PPMd8) with 64 MB and contexts of up to so many symbols."""
+    import pyppmd
+
+    return bytes(pyppmd.compress(data, max_order=order, mem_size=64 << 20, variant="I"))
 
 
-_COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {"bzip2": _bzip2, "xz": _xz, "ppmd": _ppmd}
+_COMPRESSORS: dict[str, tuple[Callable[[bytes], bytes], ...]] = {
+    "bzip2": (_bzip2,),
+    "xz": (_xz,),
+    "ppmd": tuple(partial(_ppmd, order=order) for order in (4, 6, 8, 12, 16)),
+}
 NAMES = tuple(_COMPRESSORS)
 
 
-def _compressor(name: str) -> Callable[[bytes], bytes]:
+def _settings_of(name: str) -> tuple[Callable[[bytes], bytes], ...]:
     if name not in _COMPRESSORS:
         close = get_close_matches(name, NAMES, n=1, cutoff=0.3)
         meant = f" (did you mean {close[0]!r}?)" if close else ""

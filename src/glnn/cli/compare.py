@@ -223,8 +223,6 @@ def _document(row: Row, symbols: int, ranked: list[Row]) -> dict[str, Any]:
 
 
 def _chosen(models: str | None, masked: bool) -> list[str]:
-    from importlib.util import find_spec
-
     from glnn.cli.fit_every_model import COMPRESSORS, NAMES
     from glnn.cli.printing import tell
     from glnn.sequences import InputError
@@ -237,9 +235,7 @@ def _chosen(models: str | None, masked: bool) -> list[str]:
                 f"--models {models}: {', '.join(wrong) or 'nothing'} is not there; choose from {', '.join(NAMES)}"
             )
     else:
-        chosen = [name for name in NAMES if name != "ppmd" or find_spec("pyppmd")]
-        if "ppmd" not in chosen:
-            tell("ppmd is left out: it needs the package pyppmd (pip install pyppmd)")
+        chosen = list(NAMES)
     if masked and any(name in COMPRESSORS for name in chosen):
         chosen = [name for name in chosen if name not in COMPRESSORS]
         tell("compressors pay for every symbol, also those that are not to be predicted: they are left out")
