@@ -16,6 +16,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.data_sets import text
+from benchmarks.real_data import members_alone
 from benchmarks.records import about, append, markdown, read
 
 RESULTS = Path(__file__).parent / "results" / "mixture_sources.jsonl"
@@ -43,7 +45,10 @@ def measure(source_name: str, model_name: str, budget: float, seed: int) -> dict
     model = build(alphabet=sorted(set(fitted + scored)), verbose=0).fit(fitted)
     spent = time.process_time() - started
     told = {field: getattr(model, field) for field in ("trials_", "shares_", "units_") if hasattr(model, field)}
-    return {"regret": float(model.bits(scored) - source.bits(scored)), "cpu_seconds": spent, **told}
+    exact = source.bits(scored)
+    members = members_alone(model, text(source_name, scored.encode())._replace(score=scored)).get("members", {})
+    alone = {name: bits - exact for name, bits in members.items()}
+    return {"regret": float(model.bits(scored) - exact), "cpu_seconds": spent, **told, "members": alone}
 
 
 def main() -> None:

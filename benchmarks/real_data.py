@@ -13,6 +13,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,31 @@ def of_ours(name: str, **parameters: Any) -> Callable[[DataSet, float, int], dic
         spent = time.process_time() - started
         bits = model.bits(glnn.Sequences(data.score)) if data.several else bits_after(model, data)
         told = {field: getattr(model, field) for field in ("trials_", "shares_") if hasattr(model, field)}
-        return {"bits": float(bits), "cpu_seconds": spent, **told}
+        return {"bits": float(bits), "cpu_seconds": spent, **told, **members_alone(model, data)}
 
     return run
+
+
+def members_alone(model: Any, data: DataSet) -> dict[str, Any]:
+    """What each part of a mixture needs for the same by itself."""
+    import numpy as np
+
+    import glnn
+
+    if not isinstance(model, glnn.Mixture):
+        return {}
+    encoded = model._given(glnn.Sequences(data.score) if data.several else data.score, None, None, None, None).data
+    predictor: Any = getattr(model.predictor_, "inner", model.predictor_)
+    contexts = getattr(predictor, "mixture", predictor)
+    parts = {type(part).__name__: part for part in getattr(predictor, "beside", ())}
+    parts |= {"with networks" if contexts.members else "contexts": contexts}
+    networks = (*contexts.members, *getattr(predictor, "networks", ()))
+    parts |= {f"network {place}": network for place, network in enumerate(dict.fromkeys(networks))}
+    found = {}
+    for name, part in parts.items():
+        own = replace(encoded, alphabet=part.alphabet)
+        found[name] = float(-part.log_likelihoods(own).sum() / np.log(2.0))
+    return {"members": found}
 
 
 def bits_after(model: Any, data: DataSet) -> float:
