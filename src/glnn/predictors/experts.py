@@ -135,14 +135,17 @@ def best_shares(chances: list[np.ndarray | None], order: int, alphabet_size: int
 
 
 def learned_odds(chances: list[np.ndarray | None], order: int, alphabet_size: int) -> tuple[Beside, np.ndarray]:
-    """The same with odds that learn: as they are after these symbols, and the bits of each."""
+    """The same with odds that learn, the best shares among them: as they are after these symbols, the bits of each."""
     there = [k for k, column in enumerate(chances) if column is not None]
     running = RunningOdds(even(len(there)), learns=True)
     given = with_uniform([column for column in chances if column is not None], alphabet_size)
     bits = -np.log2((running.along(given) * given).sum(1))
-    kept = running.odds.weights >= _LEAST_ODDS
+    before = np.full(given.shape[1], _BEFORE)
+    before[-1] = _BEFORE_UNIFORM
+    odds = running.odds.with_shares(_maximised(given, before))
+    kept = odds.weights >= _LEAST_ODDS
     kept[[0, -1]] = True
-    odds = running.odds.of(kept)
+    odds = odds.of(kept)
     # What predicts has a share, however small.
     shares = np.maximum(odds.weights, 1e-12)
     shares /= shares.sum()

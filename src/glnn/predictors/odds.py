@@ -18,8 +18,8 @@ import numpy as np
 
 from glnn.numeric.kernel import kernel
 
-RATES = np.array([[1.0, 0.0], [1.0, 1e-3], [0.2, 1e-4], [0.05, 1e-5]])
-"""(η, α) of each row."""
+RATES = np.array([[1.0, 0.0], [1.0, 1e-3], [0.2, 1e-4], [0.05, 1e-5], [0.002, 0.0]])
+"""(η, α) of each row; the last hardly moves: it is for shares that are known to serve well."""
 # The uniform distribution is the last part; the first odds on it, beside 1 on every other.
 _UNIFORM = 0.01
 # No row is ever trusted less: the world may change.
@@ -45,6 +45,14 @@ class Odds(NamedTuple):
         first = _first(int(kept.sum()))
         rows = [row[kept] / row[kept].sum() if row[kept].sum() > _LEAST else first for row in self.rows]
         return Odds(self.trust.copy(), np.array(rows))
+
+    def with_shares(self, shares: np.ndarray) -> Odds:
+        """The same, its last row having these shares, and as much trust as an even part of it."""
+        rows, trust = self.rows.copy(), self.trust.copy()
+        rows[-1], trust[-1] = shares, 0.0
+        trust *= (1.0 - 1.0 / trust.size) / trust.sum()
+        trust[-1] = 1.0 / trust.size
+        return Odds(trust, rows)
 
     @property
     def fine(self) -> bool:
