@@ -75,13 +75,13 @@ def test_a_part_leaves() -> None:
 
 
 def test_shares_that_served_well_are_one_of_the_ways() -> None:
-    # One is right three times in ten, the other else, and nobody foresees which.
-    turns = np.where(np.random.default_rng(2).random(4000) < 0.3, 0.99, 0.01)
-    chances, shares = said(turns, 1.0 - turns), np.array([0.3, 0.7, 0.0])
+    # One is right once in ten times, the other else, and nobody foresees which.
+    turns = np.where(np.random.default_rng(2).random(400) < 0.1, 0.99, 0.01)
+    chances, shares = said(turns, 1.0 - turns), np.array([0.1, 0.9, 0.0])
     with_them = even(2).with_shares(shares)
     assert with_them.fine and with_them.trust[-1] == pytest.approx(1.0 / len(RATES))
     best = float(-np.log2(chances @ shares).sum())
-    assert bits(with_them, chances) < best + 5 < bits(even(2), chances)
+    assert bits(with_them, chances) < best + 4 < bits(even(2), chances) - 4
     np.testing.assert_array_equal(with_them.rows[:-1], even(2).rows[:-1])
 
 
