@@ -195,6 +195,35 @@ def test_shares_of_tree_and_n_grams(learning: str, tmp_path: Path) -> None:
     assert again.decompress(blob) == new
 
 
+def test_beside_one_text_stand_those_that_help_and_their_odds_go_on_learning(tmp_path: Path) -> None:
+    """Long runs, and the second of a pair as long as the first: where trees are sure of themselves sooner."""
+    generator = np.random.default_rng(0)
+    blocks = ["a" * int(n) + "b" * int(n) for n in generator.geometric(0.02, 60)]
+    text, new = "".join(blocks[:50]), "".join(blocks[50:])
+    model = glnn.Mixture(networks=0, unknown="error", verbose=0).fit(text)
+    shares = model.predictor_
+    assert model.shares_["tree"] > 0.02 or model.shares_["ngram"] > 0.02
+    data = model._read(new).encoded
+    alone = [-part.log_likelihoods(data).sum() / np.log(2.0) for part in (shares.mixture, *shares.beside)]
+    assert model.bits(new) < min(alone) + np.log2(5 * len(alone))
+    assert glnn.Mixture(networks=0, verbose=0).fit(TEXT).shares_["mixture"] == 1.0
+    # Reading on, the odds learn, and a file remembers them.
+    before = dict(model.shares_)
+    model.partial_fit(new)
+    assert model.shares_ != before
+    model.save(tmp_path / "model")
+    again = glnn.load(tmp_path / "model")
+    assert again.shares_ == model.shares_ and again.bits(text[:200]) == model.bits(text[:200])
+    assert again.decompress(model.compress(new)) == new
+    # Forged odds are refused.
+    for name, forged in (("odds/rows", np.zeros((1, 2))), ("odds/trust", np.ones(5))):
+        arrays, header = read_model_file(tmp_path / "model")
+        header.pop("format")
+        write_model_file(tmp_path / "forged", {**arrays, name: forged}, header)
+        with pytest.raises(ModelFileError, match="odds"):
+            glnn.load(tmp_path / "forged")
+
+
 def test_a_share_goes_to_whom_it_serves() -> None:
     generator = np.random.default_rng(0)
     right = np.where(generator.random(500) < 0.5, 0.9, 0.1)
