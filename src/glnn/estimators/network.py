@@ -146,7 +146,7 @@ class Network(FittedNetwork):
         "auto",
         partial(integer, low=1, word="auto"),
         "networks that predict together, mixed by weights that the validation data teach; they share the budget; "
-        '"auto" is one in recipe "paper", and in recipe "best" one for every ten seconds, eight at the most',
+        '"auto" is one in recipe "paper"; in recipe "best" one for every ten seconds, up to 8, or 12 if some end early',
     )
     start: str = parameter(
         "auto",
