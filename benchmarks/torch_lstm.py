@@ -2,7 +2,8 @@
 
 A tenth of what is fitted is held out; the network is scored there twenty times and the best one is kept. One long
 sequence is cut into 32 streams that run side by side, windows of 64 symbols, state carried over; of several sequences
-32 at a time are padded. Budgets are CPU seconds on one thread; scoring the held-out part is not charged.
+32 at a time are padded. Budgets are CPU seconds on one thread; scoring is not charged. The curve tells what the best one
+so far needs for what is scored, whenever a look has found a better one.
 """
 
 from __future__ import annotations
@@ -32,6 +33,13 @@ def bits_of_peer(data: DataSet, seconds: float, kind: str = "LSTM", seed: int = 
     generator = np.random.default_rng(seed)
     looks = iter(seconds * np.linspace(0.0, 1.0, LOOKS + 1)[1:] ** 2)
     due, spent, best, kept, epochs = next(looks), 0.0, np.inf, {}, 0
+    curve: list[list[float]] = []
+
+    def bits_scored() -> float:
+        # One long sequence is scored from where the fitted part ends.
+        state = None if data.several else _state_after(network, np.concatenate([*fitted, *held]), letters)
+        return _bits(network, scored, letters, state)
+
     while spent < seconds:
         epochs += 1
         state = None
@@ -50,13 +58,12 @@ def bits_of_peer(data: DataSet, seconds: float, kind: str = "LSTM", seed: int = 
                 due = next(looks, np.inf)
                 if score < best:
                     best, kept = score, {name: value.clone() for name, value in network.state_dict().items()}
+                    curve.append([round(spent, 2), round(bits_scored() / data.scored_symbols, 5)])
             if spent >= seconds:
                 break
     if kept:
         network.load_state_dict(kept)
-    # One long sequence is scored from where the fitted part ends.
-    state = None if data.several else _state_after(network, np.concatenate([*fitted, *held]), letters)
-    return {"bits": _bits(network, scored, letters, state), "cpu_seconds": spent, "epochs": epochs}
+    return {"bits": bits_scored(), "cpu_seconds": spent, "epochs": epochs, "curve": curve}
 
 
 def _encoded(data: DataSet) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], int]:
