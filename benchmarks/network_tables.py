@@ -49,7 +49,9 @@ def times(lines: list[Line]) -> str:
 
 
 def _longest(lines: list[Line], name: str, model: str, curve: bool = False) -> Line | None:
-    found = [line for line in lines if line["set"] == name and line["model"] == model and (not curve or "curve" in line)]
+    found = [
+        line for line in lines if line["set"] == name and line["model"] == model and (not curve or "curve" in line)
+    ]
     return max(found, key=lambda line: line["budget"], default=None)
 
 
