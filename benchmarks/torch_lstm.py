@@ -2,8 +2,8 @@
 
 A tenth of what is fitted is held out; the network is scored there twenty times and the best one is kept. One long
 sequence is cut into 32 streams that run side by side, windows of 64 symbols, state carried over; of several sequences
-32 at a time are padded. Budgets are CPU seconds on one thread; scoring is not charged. The curve tells what the best one
-so far needs for what is scored, whenever a look has found a better one.
+32 at a time are padded. Budgets are CPU seconds on one thread; scoring is not charged. The curve tells what the best
+one so far needs for what is scored, whenever a look has found a better one.
 """
 
 from __future__ import annotations
