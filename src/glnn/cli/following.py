@@ -82,6 +82,9 @@ def followed(run: Path, file: Path, wanted: Wanted, reading: dict[str, str | Non
     from glnn.cli.printing import tell
 
     stop, kept = Stop(), Kept(wanted.state or _beside(run, file), wanted.save_every)
+    if not kept.path.parent.is_dir():
+        # Better said now than when what was followed is to be kept.
+        raise InputError(f"--state: the folder {kept.path.parent} does not exist: make it first")
     with stop.listening():
         follower, lines = _open(run, file, wanted, reading, kept, stop)
         for line in lines.lines():

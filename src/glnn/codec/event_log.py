@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from glnn.sequences.errors import InputError
+from glnn.sequences.errors import InputError, listed
 from glnn.sequences.formats import ReadOptions, Source, read_with
 from glnn.storage.atomic import write_whole
 
@@ -116,10 +116,14 @@ def _read(path: Path, reading: ReadOptions) -> Any:
 def _places(text: str, reading: ReadOptions) -> list[tuple[int, int]]:
     """Where the field of the activity begins and ends in every row under the header."""
     rows = _rows(text, reading.delimiter or ",")
+    if not rows:
+        raise InputError("the event log is empty: its first line names the columns")
     names = [_content(text[begin:end]) for begin, end in rows[0]]
     # A byte order mark belongs to the file, not to the first name.
     names[0] = names[0].removeprefix("\ufeff")
-    column = names.index(reading.activity or "")
+    if reading.activity not in names:
+        raise InputError(f"the event log has no column {reading.activity!r}: its columns are {listed(names)}")
+    column = names.index(reading.activity)
     return [row[column] for row in rows[1:] if len(row) > column]
 
 

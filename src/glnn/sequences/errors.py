@@ -5,6 +5,8 @@ The command line turns it into one line on standard error; in Python it is an or
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class InputError(ValueError):
     """Data, a mask, a file or an option that cannot be used as given."""
@@ -12,6 +14,12 @@ class InputError(ValueError):
 
 class UnknownSymbolWarning(UserWarning):
     """A prefix holds a symbol that the model has never met: what it predicts after it knows nothing of it."""
+
+
+def listed(names: Iterable[str], most: int = 300) -> str:
+    """Names with commas between them, for a message of one line; of many or very long ones the beginning."""
+    text = " ".join(", ".join(names).split())
+    return text if len(text) <= most else f"{text[: most - 2]} …"
 
 
 def one_line(value: object, most: int = 100) -> str:

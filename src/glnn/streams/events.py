@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, Protocol
 
 from glnn.sequences import InputError, ReadOptions
+from glnn.sequences.errors import listed
 from glnn.sequences.special import END
 
 
@@ -136,7 +137,7 @@ class Columns:
     def _find(self, header: list[str]) -> tuple[int, int]:
         for name in (self._case, self._activity):
             if header.count(name) != 1:
-                raise InputError(f"the log has no single column {name!r}: its columns are {', '.join(header)}")
+                raise InputError(f"the log has no single column {name!r}: its columns are {listed(header)}")
         return header.index(self._case), header.index(self._activity)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from glnn.sequences.errors import InputError, one_line
+from glnn.sequences.errors import InputError, listed, one_line
 from glnn.sequences.formats.source import ReadOptions
 
 CASE = (
@@ -81,7 +81,7 @@ def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], options: 
         missing = "a case" if case is None else "an activity"
         option = "case= (--case)" if case is None else "activity= (--activity)"
         raise InputError(
-            f"{title}: no column looks like {missing}; its columns are {', '.join(map(one_line, header))}. Say which "
+            f"{title}: no column looks like {missing}; its columns are {listed(map(one_line, header))}. Say which "
             f"with {option}, or read it as a text with format='text' (--format text)"
         )
     return Columns(case, activity, time, time_format, note)
@@ -91,7 +91,7 @@ def check_column(header: Sequence[str], name: str, title: str) -> None:
     """Refuse a column that is not there once."""
     if not isinstance(name, str) or list(header).count(name) != 1:
         problem = "more than one column" if isinstance(name, str) and name in header else "no column"
-        raise InputError(f"the event log {title} has {problem} {one_line(name)}: its columns are {', '.join(header)}")
+        raise InputError(f"the event log {title} has {problem} {one_line(name)}: its columns are {listed(header)}")
 
 
 def plain_name(name: str) -> str:

@@ -82,6 +82,11 @@ class _Log:
                 self._parser.Parse(b"", True)
             except expat.ExpatError as error:
                 raise self._wrong(f"is no XML ({expat.ErrorString(error.code)})") from None
+            except InputError:
+                raise
+            except (ValueError, LookupError) as error:
+                # An encoding that is declared and that Python knows better than the parser does.
+                raise self._wrong(f"cannot be decoded ({error}): convert it to UTF-8") from None
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(" ")[2]
