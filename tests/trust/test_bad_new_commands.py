@@ -192,16 +192,16 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
     *[(("score", "orders", "log.csv", "--by", what), "rank cases") for what in ("", "max", "Two", "bits")],
     *[(("score", "tunes", "more.txt", "--normal", name), message) for name, message in BAD_FILES],
     *[(("score", "orders", "log.csv", option, "nothing"), "") for option in ("--case", "--activity", "--time")],
-    *[(("score", "tunes", "more.txt", "--mask", name), "") for name in ("short.mask", "words.mask", "missing", "folder")],
+    *[(("score", "tunes", "more.txt", "--mask", name), "") for name in ("short.mask", "missing", "folder")],
     *[(("predict", "tunes", "--top", number), "") for number in ("0", "-1", "1.5", "x")],
     *[(("inspect", "tunes", "more.txt", "--out", "new.html", "--length", n), "") for n in ("0", "1", "-1", "x")],
     *[(("inspect", "tunes", "more.txt", "--out", "new.html", "--begin", n), "") for n in ("-1", "99999", "x")],
-    *[(("inspect", "tunes", "more.txt", "--out", name), "") for name in ("new", "new.pdf", "folder", "nowhere/new.png")],
+    *[(("inspect", "tunes", "more.txt", "--out", name), "") for name in ("new", "new.pdf", "nowhere/new.png")],
     *[(("report", "tunes", "--followed", name, "--out", "new.html"), message) for name, message in BAD_FILES[-4:]],
-    *[(("report", "tunes", "--followed", state, "--out", "new.html"), "") for state in (*STATES, "text.txt", "empty.txt")],
+    *[(("report", "tunes", "--followed", state, "--out", "new.html"), "") for state in (*STATES, "text.txt")],
     *[(("compare", "text.txt", "--budget", "2 steps", "--learning", how), "") for how in ("", "both", "Online")],
     *[(("compare", "text.txt", "--budget", "2 steps", "--seeds", number), "") for number in ("0", "-1", "1.5", "x")],
-    *[(("compare", "text.txt", "--budget", "2 steps", "--models", names), "") for names in ("", "glnn,,x", "mixtur", " ")],
+    *[(("compare", "text.txt", "--budget", "2 steps", "--models", names), "") for names in ("", "glnn,,x", " ")],
 ]  # fmt: skip
 
 
