@@ -1,9 +1,10 @@
 """Train with random settings of both recipes on random data: no crash, no NaN, no silent divergence, to the same file.
 
 Networks and data are tiny and take a few steps each; the data are what breaks things, as in
-`tests/trust/test_sane_training.py`: one symbol only, constant stretches, symbols that occur once, sequences of one symbol, masks with one
-position. Settings that exclude each other must be refused with an InputError. Children are forked when the kernels are
-compiled, some hundred settings each; a finding is told with its number, which makes the same setting again.
+`tests/trust/test_sane_training.py`: one symbol only, constant stretches, symbols that occur once, sequences of one
+symbol, masks with one position. Settings that exclude each other must be refused with an InputError. Children are
+forked when the kernels are compiled, some hundred settings each; a finding is told with its number, which makes the
+same setting again.
 
     python experiments/random_settings.py --settings 10000
     python experiments/random_settings.py --only 1234
