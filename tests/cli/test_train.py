@@ -221,7 +221,7 @@ def test_the_best_model_so_far_is_there_while_it_trains(
     glnn: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    from glnn.cli.recording import Recording
+    from glnn.cli.fit_into_folder import Recording
 
     save = Recording.save
 

@@ -81,7 +81,14 @@ class Config:
 
     def as_json(self) -> dict[str, Any]:
         """For `config.json`."""
-        return {"format": _FORMAT, **_versions(), **asdict(self)}
+        import platform
+        from importlib.metadata import version
+
+        from glnn import __version__
+
+        machine = {"python": platform.python_version(), "machine": platform.machine()}
+        packages = {name: version(name) for name in ("numpy", "numba")}
+        return {"format": _FORMAT, "glnn": __version__, **machine, **packages, **asdict(self)}
 
     @classmethod
     def from_json(cls, document: Any, where: Path) -> Config:
@@ -255,13 +262,3 @@ def _lock(file: Any, path: Path) -> bool:
     except BlockingIOError:
         raise InputError(f"another process is working in {path}: wait for it, or choose another folder") from None
     return True
-
-
-def _versions() -> dict[str, Any]:
-    import platform
-    from importlib.metadata import version
-
-    from glnn import __version__
-
-    packages = {name: version(name) for name in ("numpy", "numba")}
-    return {"glnn": __version__, "python": platform.python_version(), "machine": platform.machine(), **packages}

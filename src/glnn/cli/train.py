@@ -5,6 +5,7 @@ The options of `train` that say what to learn are the parameters of the models.
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,10 @@ from glnn.cli.model_options import default_model, estimator, with_model_options
 if TYPE_CHECKING:
     from glnn.cli.run_folder import Config
     from glnn.storage.checkpoint import Checkpoint
+    from glnn.training.compiling import Ahead
+
+# A shorter file is read in a moment.
+_LONG = 1_000_000
 
 
 @with_model_options()
@@ -68,8 +73,7 @@ def train(
       glnn train tunes.txt --valid more.txt --units 16 --degree 3 --budget 5m --run tunes
       glnn train log.csv --case order --activity step --time at
     """
-    from glnn.cli.compiling import compiled_ahead
-    from glnn.cli.fit_into_folder import command_line, default_folder, run_training, stopped_by_signals, tell_result
+    from glnn.cli.fit_into_folder import default_folder, run_training, stopped_by_signals, tell_result
     from glnn.cli.inputs import read
     from glnn.cli.run_folder import Config, Input, new_run
     from glnn.sequences import InputError, ReadOptions
@@ -82,7 +86,7 @@ def train(
     model = model or default_model(parameters)
     common = {"budget": budget, "random_state": seed, "n_jobs": threads, "unknown": unknown, "verbose": 0}
     chosen = estimator(model, parameters, common)
-    ahead = compiled_ahead(chosen, file)
+    ahead = _compiled_ahead(chosen, file)
     data = read(file, asked, mask)
     if ahead is not None:
         ahead.wait()
@@ -96,11 +100,27 @@ def train(
             reading=data.options,
             inputs={name: Input.of(path) for name, path in files.items() if path is not None},
             save_every=save_every,
-            command=command_line(),
+            command=["glnn", *sys.argv[1:]],
             started=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         result = run_training(folder, config, chosen, data, held, None, quiet or json)
     tell_result(result, json, stop.code)
+
+
+def _compiled_ahead(model: Any, file: Path) -> Ahead | None:
+    """Begin to compile what the model needs before a long file is read; None where that is of no use."""
+    from glnn.training.compiling import Ahead, nothing_compiled
+
+    try:
+        long = file.stat().st_size > _LONG
+    except OSError:
+        return None  # standard input, or a file that is not there: reading it will tell
+    if not long or not nothing_compiled():
+        return None
+    parameters = model.get_params(deep=False) | {"verbose": 0}
+    if "budget" in parameters:
+        parameters["budget"] = "1 steps"
+    return Ahead(lambda: type(model)(**parameters).fit("abba" * 150))
 
 
 def resume(
@@ -122,7 +142,7 @@ def resume(
       glnn resume tunes
       glnn resume tunes --budget 20m
     """
-    from glnn.cli.fit_into_folder import command_line, run_training, stopped_by_signals, tell_result
+    from glnn.cli.fit_into_folder import run_training, stopped_by_signals, tell_result
     from glnn.cli.printing import tell
     from glnn.cli.run_folder import RunFolder
     from glnn.sequences import InputError
@@ -147,7 +167,7 @@ def resume(
         data, held = config.data("data"), config.data("valid")
         assert data is not None
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        config.resumed.append({"at": now, "command": command_line()})
+        config.resumed.append({"at": now, "command": ["glnn", *sys.argv[1:]]})
         model = estimator(config.model, config.parameters, {})
         if config.sizes_for is not None:
             model.sizes_for = Budget(seconds=config.sizes_for)  # type: ignore[attr-defined]

@@ -31,6 +31,7 @@ from glnn.predictors.escape import WithEscape
 from glnn.predictors.protocol import learner_of
 from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading, TrainingData, read_training_data
 from glnn.sequences.alphabet import base_of, grown, new_symbols
+from glnn.storage.model_file import write_model_file
 
 if TYPE_CHECKING:
     from glnn.streams import Stream, Streams
@@ -72,6 +73,11 @@ class SequenceModel(Conventions):
     )
     alphabet: Any = parameter(None, None, "every symbol that can occur, when more are known than are seen")
     verbose: int = parameter(1, partial(integer, low=0), "0 is silent, 1 shows progress, 2 prints every step")
+
+    @property
+    def kernels(self) -> int:
+        """About how many kernels a first training compiles; 0 where they are few."""
+        return 0
 
     def bits(self, data: Any, mask: Any = None, *, regularised: bool = False) -> float:
         """−log2 of the probability of the data: the bits that the symbols to be predicted cost, ends included.
@@ -229,10 +235,10 @@ class SequenceModel(Conventions):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, which `glnn.load` reads; no pickle is involved."""
-        from glnn.estimators.persistence import save
+        from glnn.estimators.persistence import packed
 
         check_fitted(self)
-        save(self, path)
+        write_model_file(path, *packed(self))
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """The fitted arrays, and what else is needed to restore `predictor_`, for a model file."""
@@ -247,15 +253,11 @@ class SequenceModel(Conventions):
     ) -> TrainingData:
         """What `fit` was given, read; looks at the parameters that all models have."""
         checked(self, SequenceModel)
-        options = {"alphabet": self.alphabet, "end": self.end, "unknown": self._unknown, "sample_weight": sample_weight}
+        unknown = self.unknown
+        if unknown == "auto":
+            unknown = "error" if getattr(self, "recipe", "") == "paper" else "escape"
+        options = {"alphabet": self.alphabet, "end": self.end, "unknown": unknown, "sample_weight": sample_weight}
         return read_training_data(data, validation, mask, validation_mask, **options)
-
-    @property
-    def _unknown(self) -> str:
-        """`unknown`, with what "auto" means."""
-        if self.unknown != "auto":
-            return self.unknown
-        return "error" if getattr(self, "recipe", "") == "paper" else "escape"
 
     def _predict_with(self, predictor: Predictor, escape: float | None) -> None:
         """Set `predictor_`: over the symbols of the data and their end, with an escape beside them if there is one."""

@@ -19,7 +19,7 @@ from glnn.contexts.tree import ReadProgress
 from glnn.estimators.architectures import GLNN
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.mixture_file import arrays_of, networks_from, recipe_from
-from glnn.estimators.network import Network
+from glnn.estimators.network import KERNELS, Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
 from glnn.predictors.experts import Beside
 from glnn.predictors.mixture import MixturePredictor, pieces
@@ -35,6 +35,7 @@ from glnn.training.compiling import beginning, compiling
 from glnn.training.observer import Observer
 from glnn.training.validation import split
 
+_KERNELS = 70
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
 # Without networks, this part of the sequences tells how they are best read.
 _HELD_OUT = 0.2
@@ -134,6 +135,11 @@ class Mixture(SequenceModel):
         if given.validation is not None:
             self.validation_bits_ = predictors.bits(self._without_escape(), given.validation, regularised=True)
         return self
+
+    @property
+    def kernels(self) -> int:
+        """About how many kernels a first training compiles."""
+        return _KERNELS + (0 if self.networks == 0 else KERNELS)
 
     def trace(self, data: Any) -> Trace:
         """How much each context, match and network spoke for the symbol that came, with the symbols and their bits.

@@ -44,6 +44,8 @@ from glnn.training.recipes import RECIPES, resolve
 from glnn.training.trainer import Callback
 from glnn.training.validation import split
 
+KERNELS = 32
+
 
 @described
 @dataclass(eq=False, repr=False)
@@ -209,6 +211,11 @@ class Network(FittedNetwork):
         finish = lambda training: copy(self)._become(given, training)  # noqa: E731
         training = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose), finish, observer, cluster)
         return self._become(given, training)
+
+    @property
+    def kernels(self) -> int:
+        """About how many kernels a first training compiles."""
+        return KERNELS
 
     def trace(self, data: Any) -> Trace:
         """The activities of the units over time, with the symbols and their bits."""

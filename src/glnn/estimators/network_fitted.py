@@ -222,7 +222,6 @@ class FittedNetwork(SequenceModel):
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         record = {name: getattr(self, name) for name in (*_RECORD, *_LATER)}
-        columns, notes = network_arrays.columns_of_history(), network_arrays.notes_of(self.history_)
         arrays = network_arrays.arrays_of(self.params_, self.graph_, self.history_)
         others = [(network.params, network.model.graph) for network in self.networks_[1:]]  # type: ignore[attr-defined]
         arrays |= network_arrays.members_to_arrays(others, self.starts_)
@@ -230,7 +229,7 @@ class FittedNetwork(SequenceModel):
             arrays |= {"entropy_nodes": self.weights_.nodes, "entropy_weights": self.weights_.weights}
         for k, network in enumerate(self.networks_):
             arrays |= {f"running{k}.{name}": part for name, part in (network.running or {}).items()}
-        return arrays, {**record, "history_columns": columns, "history_notes": notes}
+        return arrays, {**record, **network_arrays.record_of(self.history_)}
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
         if "training_" not in fitted:

@@ -21,14 +21,8 @@ from glnn.storage.model_file import (
     alphabet_from_json,
     alphabet_to_json,
     read_model_file,
-    write_model_file,
 )
 from glnn.training.budget import Budget
-
-
-def save(model: SequenceModel, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model."""
-    write_model_file(path, *packed(model))
 
 
 def packed(model: SequenceModel) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

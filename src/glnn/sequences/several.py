@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from glnn.sequences.errors import InputError, one_line
@@ -81,20 +82,14 @@ class Sequences:
 
     def summary(self) -> str:
         """How many sequences and symbols there are, and of how many kinds."""
-        if self._summary is None:
-            self._summary = self._counted()
-        return self._summary
-
-    def _counted(self) -> str:
         from glnn.sequences.tokens import parts_of
 
-        number = f"{len(self):,} sequence{'s' * (len(self) != 1)}"
-        try:
-            parts = parts_of(self).tokens if len(self) else []
-        except InputError:
-            return number
-        symbols = sum(len(part) for part in parts)
-        text = f"{number}, {symbols:,} symbol{'s' * (symbols != 1)}"
-        if symbols > _MOST_COUNTED:
-            return text
-        return f"{text} of {len(set().union(*(part.distinct() for part in parts))):,} kinds"
+        if self._summary is None:
+            self._summary = f"{len(self):,} sequence{'s' * (len(self) != 1)}"
+            with suppress(InputError):
+                parts = parts_of(self).tokens if len(self) else []
+                symbols = sum(len(part) for part in parts)
+                self._summary += f", {symbols:,} symbol{'s' * (symbols != 1)}"
+                if symbols <= _MOST_COUNTED:
+                    self._summary += f" of {len(set().union(*(part.distinct() for part in parts))):,} kinds"
+        return self._summary

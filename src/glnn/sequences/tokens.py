@@ -101,7 +101,8 @@ def parts_of(data: Any, kind: Kind | None = None) -> Parts:
     """One or several sequences of any accepted kind; `kind` says how a text is cut when the alphabet is of words."""
     if isinstance(data, str | bytes):
         return Parts([tokens_of(data, kind)], False, None)
-    data = unwrapped(data)
+    if not isinstance(data, Sequences):
+        data = unwrapped(data)
     if not is_several(data):
         return Parts([tokens_of(data, kind)], False, None)
     if not len(data):

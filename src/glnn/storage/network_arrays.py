@@ -34,9 +34,10 @@ def arrays_of(params: Params, graph: Graph, history: list[dict[str, Any]]) -> di
     }
 
 
-def notes_of(history: list[dict[str, Any]]) -> list[list[Any]]:
-    """The notes of the steps that have some: [place in the history, note, …]."""
-    return [[place, *row[_NOTES]] for place, row in enumerate(history) if row[_NOTES]]
+def record_of(history: list[dict[str, Any]]) -> dict[str, Any]:
+    """The columns of the array `history`, and the notes of the steps that have some: [place, note, …]."""
+    notes = [[place, *row[_NOTES]] for place, row in enumerate(history) if row[_NOTES]]
+    return {"history_columns": list(_COLUMNS), "history_notes": notes}
 
 
 def history_from(arrays: dict[str, np.ndarray], columns: list[str], notes: list[list[Any]]) -> list[dict[str, Any]]:
@@ -47,11 +48,6 @@ def history_from(arrays: dict[str, np.ndarray], columns: list[str], notes: list[
     for place, *texts in notes:
         history[place][_NOTES] = tuple(texts)
     return history
-
-
-def columns_of_history() -> list[str]:
-    """The names of the columns of the array `history`."""
-    return list(_COLUMNS)
 
 
 def members_to_arrays(others: Sequence[tuple[Params, Graph]], starts: Sequence[np.ndarray | None]) -> dict[str, Any]:

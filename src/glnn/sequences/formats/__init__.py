@@ -59,23 +59,22 @@ def read(path: str | Path, format: str | None = None, **options: Any) -> Sequenc
 
 def read_with(source: Source, options: ReadOptions) -> Sequences:
     """Read a file as the options say, and find out what they do not say."""
-    return _format(source, options).read(source, options)
-
-
-def _format(source: Source, options: ReadOptions) -> Format:
     by_name = {one.name: one for one in FORMATS}
-    if options.format is not None:
-        if options.format not in by_name:
-            close = get_close_matches(options.format, by_name, n=1)
-            meant = f" (did you mean {close[0]}?)" if close else ""
-            raise InputError(f"format (--format) is {one_line(options.format)}: there are {', '.join(by_name)}{meant}")
-        return by_name[options.format]
-    if options.tokens in _TEXT_CUTS and not options.names_columns:
-        return by_name["text"]
-    # An empty file is told as such by whatever reads texts.
-    if not source.head:
-        return by_name["csv"] if options.names_columns else by_name["text"]
-    return by_name[recognised(source, options)]
+    name = options.format
+    if name is None:
+        columns = options.names_columns
+        if options.tokens in _TEXT_CUTS and not columns:
+            name = "text"
+        elif not source.head:
+            # An empty file is told as such by whatever reads texts.
+            name = "csv" if columns else "text"
+        else:
+            name = recognised(source, options)
+    if name not in by_name:
+        close = get_close_matches(name, by_name, n=1)
+        meant = f" (did you mean {close[0]}?)" if close else ""
+        raise InputError(f"format (--format) is {one_line(name)}: there are {', '.join(by_name)}{meant}")
+    return by_name[name].read(source, options)
 
 
 def as_in(options: ReadOptions, **changes: str | None) -> ReadOptions:
