@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glnn.sequences import Alphabet, Encoded, InputError, Sequences, encode
-from glnn.sequences.reader import Reader
+from glnn.sequences.reader import Reader, escape_probability, read_training_data
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, escaped_bits, spell, unspell
-from glnn.sequences.training_data import escape_probability, read_training_data
 
 pytestmark = pytest.mark.small
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import glnn
-from glnn.sequences.training_data import read_training_data
+from glnn.sequences.reader import read_training_data
 from tests.trust.damage import Kind, attacked, forged_model, packed_again, patched, twisted_lines
 
 STEPS = ("open", "read", "close")

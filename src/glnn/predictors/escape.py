@@ -1,6 +1,6 @@
 """An escape beside any predictor: π'(y) = (1 − ε) π(y) for the symbols it knows, ε for any other.
 
-ε is estimated from the training data (`glnn.sequences.training_data`). It is no parameter of the network, since
+ε is estimated from the training data (`glnn.sequences.reader`). It is no parameter of the network, since
 training would drive the probability of what never occurs to 0. Reading an escape leaves the state as it was.
 """
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from glnn.sequences.alphabet import Alphabet
+from glnn.sequences.alphabet import Alphabet, base_of
 from glnn.sequences.errors import InputError
 from glnn.sequences.tokens import Parts, Tokens, parts_of
 
@@ -252,3 +252,40 @@ def _booleans(mask: Any, name: str) -> np.ndarray:
     if array.dtype.kind not in "iuf" or not np.isin(array, (0, 1)).all():
         raise InputError(f"{name} holds something other than 0 and 1 (or False and True)")
     return array.astype(bool)
+
+
+class OwnCodes(NamedTuple):
+    """The data's symbols in a model's alphabet before ends and escapes are put in: −1 where a symbol is outside."""
+
+    codes: np.ndarray
+    starts: np.ndarray
+    outside: tuple[Any, ...]
+    mask: np.ndarray | None
+    """That of encoded data which are not all to be predicted."""
+    several: bool
+    names: tuple[str, ...] | None
+
+
+def own_codes(data: Any, base: Alphabet) -> OwnCodes:
+    """Every symbol of the data looked up, once."""
+    if isinstance(data, Encoded):
+        return _own_codes_of_encoded(data, base)
+    parts = parts_of(data, base.kind)
+    found = [base.lookup(tokens) for tokens in parts.tokens]
+    outside = [
+        tokens.symbol(place)
+        for tokens, codes in zip(parts.tokens, found, strict=True)
+        for place in np.flatnonzero(codes < 0).tolist()
+    ]
+    starts = offsets(np.array([len(codes) for codes in found], np.int64))
+    return OwnCodes(np.concatenate(found), starts, tuple(outside), None, parts.several, parts.names)
+
+
+def _own_codes_of_encoded(data: Encoded, base: Alphabet) -> OwnCodes:
+    symbols = base_of(data.alphabet).symbols
+    if data.codes.size and data.codes.max() >= len(symbols):
+        raise InputError("the data are encoded with special symbols of another model: give the data themselves")
+    codes = base.lookup(Tokens(list(symbols), "tokens"))[data.codes]
+    outside = tuple(symbols[code] for code in data.codes[codes < 0].tolist())
+    mask = None if data.mask.all() else data.mask
+    return OwnCodes(codes, data.starts, outside, mask, len(data) > 1, None)

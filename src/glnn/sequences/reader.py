@@ -3,6 +3,9 @@
 The end is a symbol like any other, learned from several sequences. An escape stands for a symbol outside the alphabet;
 which one it was costs bits of its own (`glnn.sequences.special`). Scores, compression, pages and the command line all
 read with it, and each text is looked up once: what was read can be given wherever data can.
+
+The probability of an escape is ε = (n + n₁ + ½) / (T + 1), where n₁ symbols were met once and n escapes were read among
+T symbols of training: Good and Turing's estimate of meeting a new symbol, with half a count so that it is never 0.
 """
 
 from __future__ import annotations
@@ -10,16 +13,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from glnn.sequences.alphabet import Alphabet
-from glnn.sequences.encoded import Encoded, codes_of, mask_array, mask_with_ends, offsets
-from glnn.sequences.errors import InputError, UnknownSymbolWarning
+from glnn.sequences.encoded import Encoded, OwnCodes, codes_of, mask_array, mask_with_ends, own_codes
+from glnn.sequences.errors import InputError, UnknownSymbolWarning, one_line
 from glnn.sequences.nearest import nearest_of, nearest_symbols
 from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, Special, base_of, code_of, escaped_bits
-from glnn.sequences.tokens import Tokens, parts_of
+from glnn.sequences.tokens import parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,18 +78,6 @@ class Reading:
         if not kept.mask.any():
             raise InputError(f"{name} holds nothing to be predicted: give at least one symbol of the alphabet")
         return replace(kept, alphabet=alphabet)
-
-
-class OwnCodes(NamedTuple):
-    """The data's symbols in a model's alphabet before ends and escapes are put in: −1 where a symbol is outside."""
-
-    codes: np.ndarray
-    starts: np.ndarray
-    outside: tuple[Any, ...]
-    mask: np.ndarray | None
-    """That of encoded data which are not all to be predicted."""
-    several: bool
-    names: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -237,32 +228,74 @@ def _own_codes_to_fit(data: Any, alphabet: Any) -> tuple[Alphabet, OwnCodes | En
 
 
 def _own_codes(data: Any, base: Alphabet) -> OwnCodes:
-    """Every symbol of the data looked up, once."""
     if isinstance(data, Reading):
         raise InputError("the data were read for another model: give the data themselves")
-    if isinstance(data, Encoded):
-        return _own_codes_of_encoded(data, base)
-    parts = parts_of(data, base.kind)
-    found = [base.lookup(tokens) for tokens in parts.tokens]
-    outside = [
-        tokens.symbol(place)
-        for tokens, codes in zip(parts.tokens, found, strict=True)
-        for place in np.flatnonzero(codes < 0).tolist()
-    ]
-    starts = offsets(np.array([len(codes) for codes in found], np.int64))
-    return OwnCodes(np.concatenate(found), starts, tuple(outside), None, parts.several, parts.names)
-
-
-def _own_codes_of_encoded(data: Encoded, base: Alphabet) -> OwnCodes:
-    symbols = base_of(data.alphabet).symbols
-    if data.codes.size and data.codes.max() >= len(symbols):
-        raise InputError("the data are encoded with special symbols of another model: give the data themselves")
-    codes = base.lookup(Tokens(list(symbols), "tokens"))[data.codes]
-    outside = tuple(symbols[code] for code in data.codes[codes < 0].tolist())
-    mask = None if data.mask.all() else data.mask
-    return OwnCodes(codes, data.starts, outside, mask, len(data) > 1, None)
+    return own_codes(data, base)
 
 
 def _extended(base: Alphabet, special: Iterable[Special]) -> Alphabet:
     special = tuple(special)
     return ExtendedAlphabet(base, *special) if special else base
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What a model learns from."""
+
+    alphabet: Alphabet
+    """Special symbols included."""
+    data: Encoded
+    validation: Encoded | None
+    escape: float | None
+    """The probability of an escape, None where unknown symbols are errors."""
+
+
+def read_training_data(
+    data: Any,
+    validation: Any = None,
+    mask: Any = None,
+    validation_mask: Any = None,
+    *,
+    alphabet: Any = None,
+    end: bool = True,
+    unknown: str = "escape",
+    sample_weight: Any = None,
+) -> TrainingData:
+    """Read training and validation data of any accepted kind; the parameters are those that all models have.
+
+    `sample_weight` has one whole number for each sequence: it is learned from as if it had come so many times.
+    """
+    reader, reading = Reader.fitted(data, mask, alphabet, end, unknown)
+    if sample_weight is not None:
+        reading = reading.repeated(_times(sample_weight, len(reading.encoded)))
+    held = None
+    if validation is not None:
+        held = reader.read(validation, validation_mask).known("validation")
+    elif validation_mask is not None:
+        raise InputError("validation_mask was given without validation data: give both")
+    escape = None if reader.escape is None else escape_probability(reading.encoded.codes, reader.escape)
+    return TrainingData(reader.alphabet, reading.known(), held, escape)
+
+
+def _times(weights: Any, sequences: int) -> np.ndarray:
+    """How often each sequence counts."""
+    try:
+        array = np.asarray(weights, float)
+    except (TypeError, ValueError):
+        raise InputError(f"sample_weight is {one_line(weights)}: give one number for each sequence") from None
+    if array.shape != (sequences,):
+        raise InputError(f"sample_weight has shape {array.shape}: there are {sequences} sequences, give one for each")
+    if not (np.isfinite(array) & (array >= 0) & (array == np.floor(array))).all():
+        raise InputError(
+            "sample_weight holds something else than whole numbers, 0 or more: a weight says how often a sequence "
+            "counts; multiply fractions until they are whole"
+        )
+    if not array.any():
+        raise InputError("sample_weight is 0 everywhere: there would be nothing to learn from")
+    return array.astype(np.int64)
+
+
+def escape_probability(codes: np.ndarray, escape: int) -> float:
+    """ε from the codes of the training data, where `escape` is the largest code."""
+    counts = np.bincount(codes, minlength=escape + 1)
+    return float((counts[escape] + np.sum(counts[:escape] == 1) + 0.5) / (codes.size + 1.0))

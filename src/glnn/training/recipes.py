@@ -32,7 +32,12 @@ class Method(NamedTuple):
 
 def resolve(values: dict[str, Any], paper_metric: str) -> Method:
     """Fill in what is left at "auto"; `values` are an estimator's parameters, looked at."""
-    training, metric = _kind(values)
+    training, metric = values["training"], values["metric"]
+    if training == "auto":
+        # By the recipe, unless something is set that only one of the two kinds has.
+        of_the_paper = isinstance(metric, TransitionMethod) or metric in TRANSITION_METHODS
+        batch = of_the_paper or values["batch_size"] is not None or isinstance(values["patience"], int)
+        training = "batch" if metric != "adam" and (values["recipe"] == "paper" or batch) else "stochastic"
     stochastic = training == "stochastic"
     if metric == "adam" and not stochastic:
         raise InputError('metric is "adam", which steps chunk by chunk: it needs training="stochastic"')
@@ -97,15 +102,3 @@ def recorded(recipe: str, settings: Settings) -> dict[str, Any]:
         "averaging": settings.averaging if stochastic else None,
         "patience": patience,
     }
-
-
-def _kind(values: dict[str, Any]) -> tuple[str, str | TransitionMethod]:
-    """Batch or stochastic: as asked for; else by the recipe, unless something is set that only one of them has."""
-    training, metric = values["training"], values["metric"]
-    if training == "auto":
-        of_the_paper = isinstance(metric, TransitionMethod) or metric in TRANSITION_METHODS
-        batch = of_the_paper or values["batch_size"] is not None or isinstance(values["patience"], int)
-        training = "batch" if values["recipe"] == "paper" or batch else "stochastic"
-        if metric == "adam":
-            training = "stochastic"
-    return training, metric
