@@ -38,3 +38,11 @@ def test_a_cell_that_is_not_reached_says_when_its_best_came(best_step: int, told
     text = told_reached(document, document)
     found = next(part for part in text.splitlines() if part.startswith("- GLNN QDH+RBPM on music"))
     assert "1,200 against 1,056 with 16 units, d = 3 and 54s, best of 1 run" in found and told in found
+
+
+@pytest.mark.parametrize(("middle", "told"), [(1205.0, "stood still, with 5.0 bits"), (1900.0, "still getting better")])
+def test_a_run_that_stands_still_is_not_called_better(middle: float, told: str) -> None:
+    way = {"steps": [1, 50, 100], "valid_bits": [9000.0, 300.0 + middle, 1500.0]}
+    document = table_document([{**LINES[1], "best_step": 100, "trajectory": way}], WANTED)
+    found = next(part for part in told_reached(document, document).splitlines() if "GLNN QDH+RBPM on music" in part)
+    assert told in found

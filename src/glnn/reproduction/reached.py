@@ -1,7 +1,7 @@
 """Which cells of the table are at or under the paper's, and for each other one what its best run shows.
 
-A best score at the very end says that time was short; one long before it, that the network had begun to learn its
-training sequence by heart.
+A best score at the very end says that time was short, or that the run stood still; one long before it, that the
+network had begun to learn its training sequence by heart.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from glnn.reproduction.tables import TITLES, number
 
 # From this part of its steps on, a run whose best score comes so late was still getting better.
 STILL = 0.95
+# A run that gains less than this part of its regret in the second half of its steps stands still.
+STANDING = 0.01
 
 
 def reached(document: dict[str, Any]) -> tuple[int, int]:
@@ -43,6 +45,9 @@ def _reason(found: dict[str, Any], elsewhere: dict[str, Any]) -> str:
     if not found["steps"]:
         return f"{told}, {runs}."
     place = f"step {found['best_step']:,} of {found['steps']:,}"
+    late = found["late"]
+    if late is not None and found["best_step"] >= found["steps"] / 2 and late < STANDING * found["best"]:
+        return f"{told}{size}, {runs}; it stood still, with {late:.1f} bits gained in the second half of its steps."
     if found["best_step"] >= STILL * found["steps"]:
         return f"{told}{size}, {runs}; it was still getting better when its time ended ({place})."
     return f"{told}{size}, {runs}; validation turned at {place}, while training went on getting better."

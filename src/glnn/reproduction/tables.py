@@ -37,6 +37,8 @@ class Cell:
     form: str
     steps: int | None
     best_step: int | None
+    late: float | None
+    """Bits gained in the second half of its steps."""
 
 
 def cell(lines: Iterable[Line], row: Row, source: str) -> Cell | None:
@@ -65,7 +67,16 @@ def cell(lines: Iterable[Line], row: Row, source: str) -> Cell | None:
         form=best_setting.form,
         steps=best.get("steps"),
         best_step=best.get("best_step"),
+        late=_gained_late(best),
     )
+
+
+def _gained_late(line: Line) -> float | None:
+    """By how many bits validation fell from the middle of a run to its least; None where its way was not recorded."""
+    way = line.get("trajectory")
+    points = zip(way["steps"], way["valid_bits"], strict=True) if way else ()
+    later = [bits for step, bits in points if bits is not None and 2 * step >= line["steps"]]
+    return max(0.0, later[0] - min(later)) if later else None
 
 
 def table_document(lines: Sequence[Line], wanted: Sequence[Setting]) -> dict[str, Any]:
