@@ -206,7 +206,7 @@ def main() -> None:
         write_page(options.out)
         return
     run(options.sets, options.models, options.budget, options.seed, options.out, options.again)
-    print(table(options.out))
+    print(table(options.out, budget=options.budget))
 
 
 def run(sets: list[str], models: list[str], budget: float, seed: int, path: Path, again: bool = False) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks import real_data
+from benchmarks import network_tables, real_data
 from benchmarks.data_sets import DataSet, csv_log, sequences, text, xes_log
 
 LOG = b"""case,what,when
@@ -75,8 +76,22 @@ def test_runs_are_written_once_and_the_best_is_bold(tmp_path: Path, monkeypatch:
         real_data.run(["tiny"], ["good", "bad"], 1.0, 0, path)
     assert calls == [2.0, 8.0]
     assert [json.loads(line)["each"] for line in path.read_text().splitlines()] == [0.5, 2.0]
-    assert "| tiny | text | **0.500** | 2.000 |" in real_data.table(path)
-    assert "tiny" not in real_data.table(path, kinds=["log"])
+    assert "| tiny | text | **0.500** | 2.000 |" in real_data.table(path, budget=1.0)
+    assert "tiny" not in real_data.table(path, kinds=["log"], budget=1.0)
+    assert "tiny" not in real_data.table(path)
+
+
+def test_networks_beside_their_peers() -> None:
+    def line(model: str, budget: float, each: float, **more: Any) -> dict[str, Any]:
+        return {"set": "progc", "model": model, "budget": budget, "each": each, **more}
+
+    curve = [[4.0, 3.0], [20.0, 2.5], [50.0, 2.2]]
+    lines = [line("GLNN", 15.0, 2.4), line("GLNN", 30.0, 2.1), line("LSTM", 60.0, 2.3)]
+    lines.append(line("PyTorch LSTM", 60.0, 2.2, curve=curve))
+    assert "| progc | **2.100** (30 s) | 2.300 |  |  | 2.200 |  |" in network_tables.networks(lines)
+    table = network_tables.times(lines)
+    assert "| progc | PyTorch LSTM | 2.500 | 20 | 15 | 60 |" in table
+    assert "| progc | PyTorch LSTM | 2.200 | 50 | 30 | over 60 |" in table
 
 
 def test_every_set_has_a_kind_and_every_column_a_model() -> None:
