@@ -64,9 +64,9 @@ THREADS = 2
 """Members train side by side; seconds are those of all threads together."""
 
 
-def goals(names: Iterable[str], seeds: int) -> None:
+def goals(names: Iterable[str], seeds: Iterable[int]) -> None:
     """Fresh samples, nothing set but the budget."""
-    for seed in range(seeds):
+    for seed in seeds:
         for name in names:
             source = get(name)
             train, valid, test = (source.sample(seed=FIRST_SAMPLE + 3 * seed + k).text for k in range(3))
@@ -181,9 +181,10 @@ def main() -> None:
     parser.add_argument("study", choices=["goals", "parts", "times", "invariance", "costs"])
     parser.add_argument("--only", nargs="+", help="names of data")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the first of the seeds of `goals`")
     options = parser.parse_args()
     if options.study == "goals":
-        goals(options.only or GOALS, options.seeds)
+        goals(options.only or GOALS, range(options.first, options.first + options.seeds))
     elif options.study == "parts":
         parts(options.only or PARTS_OF)
     elif options.study == "times":

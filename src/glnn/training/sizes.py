@@ -31,7 +31,7 @@ SECONDS_FOR_A_SYMBOL = 1e-4
 """For stochastic training."""
 LONG, LONG_UNITS, SECONDS_FOR_A_LONG_SYMBOL = 200_000, 128, 2e-4
 """For stochastic training on long data of networks where all symbols share a matrix: one that is larger."""
-RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 12, 12, 20
+RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 12, 24, 20
 """For batch training beside it."""
 LEAST_DEGREE = 3
 PARAMETERS_FOR_A_SYMBOL = 0.3
