@@ -22,6 +22,7 @@ from glnn.training.cluster import on_cluster
 from glnn.training.compiling import beginning, compiling
 from glnn.training.heats import Team, compete, turn_of
 from glnn.training.observer import Observer, Training, closing, fraction_spent, line_of_step, opening
+from glnn.training.quasi_newton import QuasiNewtonTrainer
 from glnn.training.race import Run, Together, race, seeds, side_by_side
 from glnn.training.records import Replay, StepInfo
 from glnn.training.settings import Settings
@@ -235,7 +236,7 @@ def _rivals(plan: Plan, parts: Split, turn: float) -> Team | None:
     runs = []
     for seed in seeds(plan.seed, 1 + (size.restarts if turns else RIVALS_IN_HEAT))[1:]:
         run = _start(plan, size, parts, seed, plan.rival)
-        run.trainer, run.weight = Trainer, RIVAL_PART if turns else RIVAL_WEIGHT
+        run.trainer, run.weight = QuasiNewtonTrainer, RIVAL_PART if turns else RIVAL_WEIGHT
         runs.append(run)
     members = RIVAL_MEMBERS if turns and isinstance(plan.members, str) else members_of(plan, data.codes.size)
     return Team(runs, size, members, halving=True, in_heat=RIVALS_IN_HEAT)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from glnn.metrics import WRITING_METHODS
+from glnn.metrics import WRITING_METHODS, TransitionStep
 from glnn.models import Model, Params
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, OutOfBudgetError, limit, parse_budget
@@ -67,6 +67,7 @@ class Trainer:
         self._current: Forward | None = None
         self._spare: Forward | None = None
         self._rewritten: Rewritten | None = None
+        self._to_remember: dict[str, np.ndarray] | None = None
         self._batched = self.settings.batch_size is not None and self.settings.batch_size < len(data)
         if self.settings.noise not in (0.0, "auto") and not takes_noise(model):
             raise ValueError(f"noise is {self.settings.noise} and forward of {model.name} takes none: leave noise out")
@@ -150,16 +151,25 @@ class Trainer:
         notes += transition.notes
         current, of_transition = self._try_transition(current, transition, notes)
         self._current = current
-        seconds = clock.seconds
+        updates = Update(of_writing, writing.size), Update(of_transition, transition.size)
+        return self._keep(current, updates, transition.found, notes, clock)
+
+    def _keep(
+        self, current: Forward, updates: tuple[Update, Update], found: TransitionStep, notes: list[str], clock: Clock
+    ) -> StepInfo:
+        """Score where a step has led, note it and go on from there."""
+        progress, seconds = self.progress, clock.seconds
         with clock.paused():
             score = self._score(current)
-            updates = Update(of_writing, writing.size), Update(of_transition, transition.size)
-            info = step_info(progress, current.log_likelihood, updates, transition.found, seconds, notes)
+            info = step_info(progress, current.log_likelihood, updates, found, seconds, notes)
             if self.validation is not None:
                 info = replace(info, validation=score)
             progress.generator = self.generator.bit_generator.state
+            rates = updates[0].outcome.rate, updates[1].outcome.rate
             with self.recorder.changing:
-                progress.take(info, current.params, of_writing.rate, of_transition.rate, transition.found.remembered)
+                progress.take(info, current.params, *rates, found.remembered)
+                if self._to_remember is not None:
+                    progress.memory, self._to_remember = self._to_remember, None
                 if self.note_score(score, info.step):
                     progress.best = current.params
                 self.recorder.keep(info, self)
@@ -172,7 +182,7 @@ class Trainer:
 
     def forget_passes(self) -> None:
         """Passes at hand, and arrays that are kept to be used again: they belong to other data, or are half written."""
-        self._current = self._spare = self._rewritten = None
+        self._current = self._spare = self._rewritten = self._to_remember = None
 
     def _begin_step(self) -> Forward:
         """The forward pass at the current parameters, on a new batch when there are batches."""
