@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_every_step_leads_up_and_further_than_the_paper_s(monkeypatch: pytest.Mo
     for kind in (Trainer, QuasiNewtonTrainer):
         history = trainer(kind).run(Budget(steps=60)).history
         values = [info.log_likelihood for info in history]
-        assert all(after >= before for before, after in zip(values, values[1:], strict=False))
+        assert all(after >= before for before, after in itertools.pairwise(values))
         ends[kind] = values[-1]
     assert ends[QuasiNewtonTrainer] > ends[Trainer]
 
