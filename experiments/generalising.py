@@ -49,7 +49,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "all data at once": {"training": "batch"},
     "the paper": {"recipe": "paper"},
 }
-PARTS_OF = ("music", "argparse.py")
+PARTS_OF, PARTS_BUDGET = ("music", "argparse.py"), 30.0
 STEPS = 40
 METHODS: dict[str, tuple[Any, Settings]] = {
     "RBPM, damping 1e-6": (Trainer, Settings(damping=1e-6)),
@@ -78,7 +78,7 @@ def parts(names: Iterable[str]) -> None:
     """One part left out at a time."""
     for name in names:
         for part, parameters in PARTS.items():
-            key = {"study": "parts", "data": name, "budget": 60.0, "seed": 0, "part": part}
+            key = {"study": "parts", "data": name, "budget": PARTS_BUDGET, "seed": 0, "part": part}
             if name in GOALS:
                 source = get(name)
                 train, valid, test = (source.sample(seed=FIRST_SAMPLE + k).text for k in range(3))
