@@ -66,6 +66,8 @@ def parts(lines: Sequence[Record]) -> str:
     """One part left out at a time."""
     found = {(line["data"], line["part"]): line["value"] for line in of(lines, "parts")}
     names = list(dict.fromkeys(name for name, _ in found))
+    if not names:
+        return "Not run yet (`python experiments/generalising.py parts`)."
     rows = []
     for part in dict.fromkeys(part for _, part in found):
         cells = [found.get((name, part)) for name in names]
@@ -117,7 +119,10 @@ def costs(lines: Sequence[Record]) -> str:
     for line in of(lines, "costs"):
         cells = [line[key] for key in ("batch", "batch, noise", "chunks", "chunks, noise")]
         rows.append(
-            [f"{line['data']}, {line['units']} units, degree {line['degree']}", *(f"{one:,.0f}" for one in cells)]
+            [
+                f"{TITLES[line['data']]}, {line['units']} units, degree {line['degree']}",
+                *(f"{one:,.0f}" for one in cells),
+            ]
         )
     return markdown(["ns a symbol", "all data", "with noise", "chunks", "with noise"], rows)
 
