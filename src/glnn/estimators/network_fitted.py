@@ -78,19 +78,6 @@ class FittedNetwork(SequenceModel):
     def _become(self, given: TrainingData, training: Training) -> Self:
         """Set everything that is known after fitting."""
         self.alphabet_ = given.alphabet
-        self._keep(training)
-        runs = training.kept()
-        combination = self._combination(training, runs)
-        self.smoothing_, self.weights_, self.starts_ = combination.share, combination.weights, combination.starts
-        self.member_smoothing_ = list(combination.shares)
-        self.combined_bits_ = list(combination.bits) or None
-        self.members_ = [_told(run) for run in runs]
-        networks = [(run.model, run.progress.best) for run in runs if run.progress is not None]
-        self._use(networks, given.escape)
-        return self
-
-    def _keep(self, training: Training) -> None:
-        """Set the fitted attributes that tell of the training."""
         best, progress = training.best, training.best.progress
         assert progress is not None
         self.params_ = progress.best
@@ -110,6 +97,15 @@ class FittedNetwork(SequenceModel):
         self.training_ = None if best.settings is None else recorded(self.recipe, best.settings)
         self.seed_ = best.seed
         self.restarts_ = [_told(run) for run in training.runs if run.progress is not None]
+        runs = training.kept()
+        combination = self._combination(training, runs)
+        self.smoothing_, self.weights_, self.starts_ = combination.share, combination.weights, combination.starts
+        self.member_smoothing_ = list(combination.shares)
+        self.combined_bits_ = list(combination.bits) or None
+        self.members_ = [_told(run) for run in runs]
+        networks = [(run.model, run.progress.best) for run in runs if run.progress is not None]
+        self._use(networks, given.escape)
+        return self
 
     def _combination(self, training: Training, runs: list[Run]) -> Combination:
         """How the networks predict; for one network as the paper has it nothing but the share is to be chosen."""

@@ -99,15 +99,11 @@ class LinearRecurrence(Model):
         return np.add.reduceat(tau, self.graph.in_ptr[:-1], axis=1)
 
     @property
-    def matrices(self) -> int:
-        """How many transition matrices there are."""
-        return int(self.group.max()) + 1
-
-    @property
     def dense(self) -> bool:
         """Whether matrices are used rather than compressed rows."""
         N = self.units
-        if self.matrices * N * N * 8 > DENSE_BYTES:
+        matrices = int(self.group.max()) + 1
+        if matrices * N * N * 8 > DENSE_BYTES:
             return False
         return self.graph.edges * DENSE_ADVANTAGE >= N * N
 

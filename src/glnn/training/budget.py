@@ -48,16 +48,15 @@ def parse_budget(text: str | float | int | Budget) -> Budget:
     """A budget from '60s', '5m', '2h', '200 steps', '1500 passes', or a number of CPU seconds."""
     if isinstance(text, Budget):
         return text
-    if isinstance(text, int | float) and not isinstance(text, bool):
-        return Budget(seconds=_positive(float(text), text))
-    if not isinstance(text, str):
+    if isinstance(text, bool) or not isinstance(text, int | float | str):
         raise ValueError(f"budget is {one_line(text)}: give CPU seconds or a text, {_EXAMPLES}")
     words = r"s|sec|second|seconds|m|min|minute|minutes|h|hour|hours|steps?|passes|pass"
-    match = re.fullmatch(rf"\s*([0-9]*\.?[0-9]+)\s*({words})?\s*", text)
-    if match is None:
+    match = re.fullmatch(rf"\s*([0-9]*\.?[0-9]+)\s*({words})?\s*", text) if isinstance(text, str) else None
+    if isinstance(text, str) and match is None:
         raise ValueError(f"budget is {one_line(text)}: not understood; give {_EXAMPLES}")
-    amount = _positive(float(match[1]), text)
-    unit = match[2] or "s"
+    amount, unit = (float(text), "s") if match is None else (float(match[1]), match[2] or "s")
+    if not 0 < amount < float("inf"):
+        raise ValueError(f"budget is {one_line(text)}: it must be positive and finite; give {_EXAMPLES}")
     # Of units of time the plural means the same, but "s" is one itself.
     single = unit if unit in _UNITS else unit.removesuffix("s")
     if single in _UNITS:
@@ -65,12 +64,6 @@ def parse_budget(text: str | float | int | Budget) -> Budget:
     if amount != int(amount):
         raise ValueError(f"budget is {one_line(text)}: a number of {unit} must be whole; give {_EXAMPLES}")
     return Budget(steps=int(amount)) if unit.startswith("step") else Budget(passes=int(amount))
-
-
-def _positive(amount: float, given: object) -> float:
-    if not 0 < amount < float("inf"):
-        raise ValueError(f"budget is {one_line(given)}: it must be positive and finite; give {_EXAMPLES}")
-    return amount
 
 
 _thread = threading.local()
