@@ -31,27 +31,31 @@ def networks(lines: list[Line]) -> str:
 
 
 def times(lines: list[Line]) -> str:
-    """CPU seconds until what each network of PyTorch had at half and at the end of its time is reached."""
+    """CPU seconds until what each network of PyTorch had at half and at the end of its time is reached.
+
+    Of a run without a curve only the end is known, which may have been reached before.
+    """
     rows = []
     for name in TIMED:
         for model in PEERS:
-            peer = _longest(lines, name, model, curve=True)
+            peer = _longest(lines, name, model)
             if peer is None:
                 continue
-            for part in (0.5, 1.0):
-                reached = [point for point in peer["curve"] if point[0] <= part * peer["budget"] * 1.01]
-                if not reached:
-                    continue
-                seconds, bits = reached[-1]
+            for seconds, bits in _points(peer):
                 ours = [_first_under(lines, name, own, bits) for own in ("GLNN", "LSTM")]
-                rows.append([name, model, f"{bits:.3f}", f"{seconds:.0f}", *ours])
+                rows.append([name, model, f"{bits:.3f}", seconds, *ours])
     return markdown(["", "peer", "bits a symbol", "peer, s", "GLNN, s", "LSTM, s"], rows, left=2)
 
 
-def _longest(lines: list[Line], name: str, model: str, curve: bool = False) -> Line | None:
-    found = [
-        line for line in lines if line["set"] == name and line["model"] == model and (not curve or "curve" in line)
-    ]
+def _points(peer: Line) -> list[tuple[str, float]]:
+    if "curve" not in peer:
+        return [(f"at most {peer['budget']:.0f}", peer["each"])]
+    parts = ([point for point in peer["curve"] if point[0] <= part * peer["budget"] * 1.01] for part in (0.5, 1.0))
+    return [(f"{part[-1][0]:.0f}", part[-1][1]) for part in parts if part]
+
+
+def _longest(lines: list[Line], name: str, model: str) -> Line | None:
+    found = [line for line in lines if line["set"] == name and line["model"] == model]
     return max(found, key=lambda line: line["budget"], default=None)
 
 
