@@ -79,7 +79,7 @@ def test_equal_cases_are_one_line_and_what_was_expected_is_said(in_trained: Comm
     done = in_trained("score", "orders", "many.csv", "--top", 2)
     assert "c and 4 like it" in done.out
     assert "Pay (1 times, near pay)" in done.out
-    assert "1 less surprising cases" in done.out
+    assert "1 less surprising case (" in done.out
     found = in_trained("score", "orders", "many.csv", "--json").json
     assert [row["variant"] for row in found["cases"]].count(found["cases"][-2]["variant"]) >= 1
     assert {row["case"] for row in found["cases"]} == set("acdefgx")

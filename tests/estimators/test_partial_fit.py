@@ -111,6 +111,13 @@ def test_hidden_markov_models_count_what_they_saw_before(tmp_path: Path) -> None
         assert 0.005 < after[2] < 0.4
 
 
+def test_hidden_markov_models_hold_out_what_they_take_for_impossible() -> None:
+    model = glnn.HMM(units=2, degree=2, budget="5 steps", random_state=0, verbose=0).fit("ab" * 40 + "c")
+    assert model.visits_.sum() == pytest.approx(82)
+    before = model.bits("abc")
+    assert model.partial_fit("abc" * 20).bits("abc") < before
+
+
 def test_a_mixture_with_networks_takes_symbols() -> None:
     cases = glnn.Sequences(CASES * 4)
     model = glnn.Mixture(networks=1, learning="online", budget="4 steps", unknown="grow", random_state=0, verbose=0)

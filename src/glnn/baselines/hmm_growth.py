@@ -113,7 +113,12 @@ def with_symbols(
     return replace(model, alphabet=alphabet, emissions=np.concatenate([before, share, after], axis=1))
 
 
-def with_a_chance(model: HiddenMarkovModel, visits: np.ndarray) -> HiddenMarkovModel:
-    """The same model, in which every state writes every symbol now and then, as if it had done so half a time."""
-    share = (_SEEN / (visits + 1.0))[:, None]
+def with_a_chance(model: HiddenMarkovModel, data: Encoded, visits: np.ndarray | None = None) -> HiddenMarkovModel:
+    """A model under which the data are possible: the given one, or one whose states write every symbol now and then.
+
+    Each state, visited so often before, is thought to have written half a symbol more, of any kind.
+    """
+    if not np.isneginf(model.log_likelihoods(data)).any():
+        return model
+    share = (_SEEN / ((np.zeros(model.states) if visits is None else visits) + 1.0))[:, None]
     return replace(model, emissions=(1.0 - share) * model.emissions + share / len(model.alphabet))

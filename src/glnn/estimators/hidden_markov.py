@@ -172,9 +172,8 @@ class HMM(SequenceModel):
     def _go_on(self, data: Encoded) -> None:
         """Further steps of EM, in which what was counted before counts as well."""
         display = Display(self.verbose)
-        start, before = self._without_escape().inner, self.visits_
-        if np.isneginf(start.log_likelihoods(data)).any():
-            start = with_a_chance(start, np.zeros(self.units_) if before is None else before[:-1])
+        before = self.visits_
+        start = with_a_chance(self._without_escape().inner, data, None if before is None else before[:-1])
         known = None if before is None else counted(start, before[:-1], before[-1])
         try:
             tolerance = number("tolerance", self.tolerance, 0.0)
@@ -199,7 +198,8 @@ class HMM(SequenceModel):
 
     def _count(self, data: Encoded, before: np.ndarray) -> None:
         """How often each state was visited, and how many sequences there were, beside what was counted before."""
-        counts = expected_counts(self._without_escape().inner, data)
+        # What was held out may hold what the model takes for impossible.
+        counts = expected_counts(with_a_chance(self._without_escape().inner, data), data)
         self.visits_: np.ndarray | None = before + np.append(counts.writings.sum(axis=1), len(data))
 
     def _use(self, model: HiddenMarkovModel, escape: float | None) -> None:
