@@ -5,6 +5,9 @@ A new format is a class with a name and `read`, a place in `FORMATS` and a rule 
 
 from __future__ import annotations
 
+import csv
+import json
+import re
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,11 +15,11 @@ from typing import Any, Protocol
 
 from glnn.sequences.errors import InputError, one_line
 from glnn.sequences.formats.abc import Abc
+from glnn.sequences.formats.columns import looks_named
 from glnn.sequences.formats.fasta import Fasta
 from glnn.sequences.formats.json_lines import JsonLines
 from glnn.sequences.formats.lines import SequenceALine
-from glnn.sequences.formats.recognised import recognised
-from glnn.sequences.formats.source import ReadOptions, Source
+from glnn.sequences.formats.source import NUMBERS, ReadOptions, Source, delimiter_of, only_numbers
 from glnn.sequences.formats.table import Table, read_event_log
 from glnn.sequences.formats.text import Text
 from glnn.sequences.formats.xes import Xes
@@ -40,6 +43,10 @@ class Format(Protocol):
 FORMATS: tuple[Format, ...] = (Xes(), Fasta(), Abc(), JsonLines(), Table(), SequenceALine(), Text())
 # With these cuts a file is one text, whatever it looks like.
 _TEXT_CUTS = ("chars", "bytes", "words", "lines")
+_FASTA_SUFFIXES = (".fasta", ".fa", ".fna", ".faa", ".ffn", ".frn", ".fas", ".mpfa")
+_LETTERS = re.compile(r"[A-Za-z*.\-]{10,}")
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
+_TUNE = re.compile(r"X:\s*\d+")
 
 
 def read(path: str | Path, format: str | None = None, **options: Any) -> Sequences:
@@ -75,6 +82,45 @@ def read_with(source: Source, options: ReadOptions) -> Sequences:
         meant = f" (did you mean {close[0]}?)" if close else ""
         raise InputError(f"format (--format) is {one_line(name)}: there are {', '.join(by_name)}{meant}")
     return by_name[name].read(source, options)
+
+
+def recognised(source: Source, options: ReadOptions) -> str:
+    """The name of the format that a file looks like: rules from the pickiest to the one that takes everything."""
+    lines = source.first_lines
+    written = [line for line in lines if line.strip()]
+    # XES: by its name, or by a log as the first element.
+    head = source.head[:4096].lstrip()
+    if head.startswith(b"<") and (source.suffix == ".xes" or b"<log" in head):
+        return "xes"
+    # FASTA: by a header and a line of nothing but letters after it.
+    told = [line for line in written if not line.startswith(";")]
+    if told and told[0].startswith(">"):
+        letters = len(told) > 1 and _LETTERS.fullmatch(told[1].strip()) is not None
+        if letters or source.suffix in _FASTA_SUFFIXES:
+            return "fasta"
+    # ABC: by the field that begins a tune and the one that ends its header.
+    if any(line.startswith("K:") for line in lines) and any(_TUNE.match(line) for line in lines):
+        return "abc"
+    if source.suffix in _JSON_SUFFIXES or _all_json([line for line in lines[:20] if line.strip()]):
+        return "jsonl"
+    # An event log: by its name, or by a header that names a case and an activity.
+    if options.names_columns or source.suffix in (".csv", ".tsv"):
+        return "csv"
+    delimiter = delimiter_of(source) if lines else None
+    if delimiter is not None and looks_named(next(csv.reader(lines, delimiter=delimiter), [])):
+        return "csv"
+    # One sequence a line: numbers alone are recognised, lines of letters may as well be one text.
+    return "lines" if options.tokens == NUMBERS or only_numbers(source) else "text"
+
+
+def _all_json(lines: list[str]) -> bool:
+    """Whether all lines are lists or objects."""
+    if not lines or lines[0].lstrip()[:1] not in ("[", "{"):
+        return False
+    try:
+        return all(isinstance(json.loads(line), list | dict) for line in lines)
+    except (ValueError, RecursionError):
+        return False
 
 
 def as_in(options: ReadOptions, **changes: str | None) -> ReadOptions:

@@ -6,8 +6,7 @@ import re
 from typing import Any
 
 from glnn.sequences.errors import InputError, one_line
-from glnn.sequences.formats.recognised import only_numbers
-from glnn.sequences.formats.source import NUMBERS, ReadOptions, Source
+from glnn.sequences.formats.source import NUMBERS, ReadOptions, Source, only_numbers
 from glnn.sequences.several import Sequences
 from glnn.sequences.tokens import Words
 

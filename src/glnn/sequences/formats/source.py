@@ -9,6 +9,7 @@ kept in a temporary file, since what it holds is looked at before it is read.
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import re
@@ -42,6 +43,9 @@ _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 STANDARD_INPUT = "-"
+_DELIMITERS = ",;\t|"
+_NUMBERS = re.compile(r"\s*-?(0|[1-9]\d{0,8})([\s,;]+-?(0|[1-9]\d{0,8}))*[\s,;]*")
+_BETWEEN = re.compile(r"[\s,;]+")
 
 
 class Source:
@@ -156,6 +160,30 @@ class _Unpacked(io.RawIOBase):
         """Close the file."""
         self._file.close()
         super().close()
+
+
+def only_numbers(source: Source) -> bool:
+    """Whether the first lines are rows of numbers."""
+    lines = [line for line in source.first_lines if line.strip()]
+    if not lines or not all(_NUMBERS.fullmatch(line) for line in lines):
+        return False
+    return any(len(_BETWEEN.split(line.strip())) > 1 for line in lines)
+
+
+def delimiter_of(source: Source) -> str | None:
+    """The character that cuts the first lines into the most fields, as many in each."""
+    best, most = None, (0.0, 1)
+    for delimiter in _DELIMITERS:
+        try:
+            rows = [row for row in csv.reader(source.first_lines[:50], delimiter=delimiter) if row]
+        except csv.Error:
+            continue
+        if not rows or len(rows[0]) < 2:
+            continue
+        agreeing = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
+        if (agreeing, len(rows[0])) > most:
+            best, most = delimiter, (agreeing, len(rows[0]))
+    return best if most[0] >= 0.8 else None
 
 
 @dataclass(frozen=True)

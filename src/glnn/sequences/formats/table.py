@@ -11,8 +11,7 @@ from typing import Any
 from glnn.sequences.errors import InputError
 from glnn.sequences.formats.columns import NO_TIME, Columns, find_columns
 from glnn.sequences.formats.events import Events
-from glnn.sequences.formats.recognised import delimiter_of
-from glnn.sequences.formats.source import ReadOptions, Source
+from glnn.sequences.formats.source import ReadOptions, Source, delimiter_of
 from glnn.sequences.several import Sequences
 
 _LOOKED_AT = 2000
