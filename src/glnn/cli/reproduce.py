@@ -34,7 +34,9 @@ def reproduce(
         typer.Option(help="Times the paper's 30, 10 and 10 minutes a run (0.06 if left out), or its 2,000 passes (1)."),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are, and go.")] = Path("reproduction"),
-    workers: Annotated[int, typer.Option(min=1, help="Processes on this machine, one thread each.")] = 1,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes on this machine, one thread each; all cores if not given.")
+    ] = None,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
     ] = None,
@@ -95,7 +97,7 @@ def reproduce(
 
     \b
     Examples:
-      glnn reproduce table --scale 0.03 --out results --workers 4
+      glnn reproduce table --scale 0.03 --out results
       glnn reproduce table --scale 0.06 --only music --only "GLNN QDH" --only "d = 3"
       glnn reproduce xor --out results --cluster tcp://10.0.0.1:8786
       glnn reproduce figures --out results
@@ -111,7 +113,7 @@ def reproduce(
         raise InputError(f"--reading is {reading!r}: it must be one of {', '.join(READINGS)}")
     if scale is not None and not 0 < scale < float("inf"):
         raise InputError(f"--scale is {scale:g}: it must be positive, for example 0.03")
-    if cluster is not None and workers != 1:
+    if cluster is not None and workers is not None:
         raise InputError("--workers and --cluster were both given: a cluster brings its own workers")
     if what == "figures":
         paths = _drawn(out, figures or out / "figures", scale)
@@ -217,18 +219,19 @@ def _with(texts: list[str], settings: list[Setting]) -> list[Setting]:
 
 
 def _run(
-    wanted: Sequence[Setting], path: Path, workers: int, cluster: str | None, quiet: bool
+    wanted: Sequence[Setting], path: Path, workers: int | None, cluster: str | None, quiet: bool
 ) -> tuple[bool, list[tuple[Setting, str]]]:
     """Run what is missing; whether Ctrl-C ended it, and what failed."""
     from glnn.cli.printing import tell
     from glnn.reproduction.processes import run_in_processes
     from glnn.reproduction.sweep import sweep
+    from glnn.training.parallel import cores
 
     told = _Told(quiet)
 
     def runner(settings: Sequence[Setting]) -> Any:
         if cluster is None:
-            return run_in_processes(settings, workers)
+            return run_in_processes(settings, min(workers or cores(), max(len(settings), 1)))
         from glnn.reproduction.cluster import run_on_cluster
 
         return run_on_cluster(settings, cluster)

@@ -6,7 +6,6 @@ help and the model file come from that line, and what `Settings` knows by the sa
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
@@ -40,6 +39,7 @@ from glnn.sequences import InputError
 from glnn.training import fitting
 from glnn.training.budget import Budget, parse_budget
 from glnn.training.observer import Observer
+from glnn.training.parallel import cores
 from glnn.training.recipes import RECIPES, resolve
 from glnn.training.trainer import Callback
 from glnn.training.validation import split
@@ -169,7 +169,7 @@ class Network(FittedNetwork):
     n_jobs: int | None = parameter(
         None,
         partial(integer, low=1, none=True),
-        "threads; None trains several members side by side on all cores, and a single network on one; results do not "
+        "threads; None trains members and starts side by side on all cores, and a single network on one; results do not "
         "depend on their number",
     )
     random_state: Any = parameter(None, seed, "seed, a generator to draw it from, or None for a fresh one")
@@ -229,7 +229,6 @@ class Network(FittedNetwork):
         values = checked(self)
         if self.units != "auto":
             degree_within("degree", self.degree, self.units)
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         values["threads"] = values["n_jobs"] or 1
         units = values["units"]
         for name in self._for_each_unit:
@@ -254,7 +253,7 @@ class Network(FittedNetwork):
             gated=self._gated,
             validation_fraction=values["validation_fraction"],
             members=self._automatic("members"),
-            cores=values["n_jobs"] or cores,
+            cores=values["n_jobs"] or cores(),
             trainer=values["trainer"] or method.trainer,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from glnn.numeric.kernel import REASSOCIATE, kernel
+from glnn.numeric.lanes import LANES, prefetch, transpose
 
 CHUNK = 256
 # Rows a power of two apart would share a few lines of the cache.
@@ -13,20 +14,21 @@ STRIDE = CHUNK + 8
 
 @kernel(inline="always")
 def gather(source: np.ndarray, order: np.ndarray, s: int, n: int, out: np.ndarray) -> None:
-    """out[k, t] = source[order[s + t], k] for t < n: columns become contiguous rows, four times at once."""
-    whole = n - n % 4
-    for t in range(0, whole, 4):
-        r0, r1 = source[order[s + t]], source[order[s + t + 1]]
-        r2, r3 = source[order[s + t + 2]], source[order[s + t + 3]]
-        for k in range(source.shape[1]):
-            row = out[k]
-            row[t] = r0[k]
-            row[t + 1] = r1[k]
-            row[t + 2] = r2[k]
-            row[t + 3] = r3[k]
-    for t in range(whole, n):
-        for k in range(source.shape[1]):
-            out[k, t] = source[order[s + t], k]
+    """out[k, t] = source[order[s + t], k] for t < n: columns become contiguous rows, eight by eight."""
+    R, last = source.shape[1], order.size - 1
+    if n < LANES or R < LANES:
+        for t in range(n):
+            for k in range(R):
+                out[k, t] = source[order[s + t], k]
+        return
+    for place in range(0, n, LANES):
+        # The last eight may have been there already.
+        t = min(place, n - LANES)
+        for column in range(0, R, LANES):
+            ahead = order[min(s + t + 2 * LANES + column // LANES, last)]
+            for k in range(0, R, LANES):
+                prefetch(source, ahead, k)
+            transpose(source, order, s + t, min(column, R - LANES), out, t)
 
 
 @kernel(REASSOCIATE, inline="always")

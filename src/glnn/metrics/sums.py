@@ -128,7 +128,7 @@ def add_full(
     rows = np.ones((signals.shape[1] + 1, STRIDE))
     b_rows, m_rows = np.empty((U, STRIDE)), np.empty((U, STRIDE))
     scaled = np.empty((widest, STRIDE))
-    block = np.empty((2, 4))
+    block = np.empty((widest + 1, widest + 4))
     for y in range(low, high):
         base = 0 if shared else y * E
         for s in range(groups[y], groups[y + 1], CHUNK):
@@ -156,7 +156,7 @@ def add_full(
                             symbol_gradient[y, j] += first
                             symbol_modulus[y, j] += third
                 for k in range(1, K, 2):
-                    # Past the last row it is taken again, and what comes of it is left out.
+                    # Past the last row or column the last one is taken again, and what comes of it is left out.
                     k1 = min(k + 1, K - 1)
                     x0, x1 = scaled[k, :n], scaled[k1, :n]
                     for q in range(1, k1 + 1, 4):
@@ -164,10 +164,11 @@ def add_full(
                         y1 = rows[rows_of[k0 + min(q + 1, K - 1)], :n]
                         y2 = rows[rows_of[k0 + min(q + 2, K - 1)], :n]
                         y3 = rows[rows_of[k0 + min(q + 3, K - 1)], :n]
-                        dot_products(x0, x1, y0, y1, y2, y3, block)
-                        for row in range(k, k1 + 1):
-                            for column in range(q, min(q + 4, row + 1)):
-                                matrices[corner + row * K + column] += block[row - k, column - q]
+                        dot_products(x0, x1, y0, y1, y2, y3, block[k : k + 2, q : q + 4])
+                for k in range(1, K):
+                    own, found = matrices[corner + k * K : corner + k * K + K], block[k]
+                    for q in range(1, k + 1):
+                        own[q] += found[q]
     # So far only the lower triangles are filled.
     for place in range((0 if shared else low * U), (U if shared else high * U)):
         K = ptr[place % U + 1] - ptr[place % U]

@@ -6,15 +6,19 @@ where the graph is dense enough, else on its edges.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from glnn.models import recurrence, recurrence_both
 from glnn.models.base import NO_NOISE, Evidence, Flow, Model, Params, Signals
+from glnn.models.eights import in_eights
 from glnn.models.stepping import Stepper
 from glnn.models.stepping_linear import LinearStepper
 from glnn.network import Graph
+from glnn.numeric.lanes import LANES
+from glnn.numeric.scratch import aligned
 
 Activation = Literal["tanh", "logistic", "linear"]
 
@@ -33,14 +37,31 @@ class DenseWeights(NamedTuple):
     bias: np.ndarray
 
 
-class SparseWeights(NamedTuple):
-    """Transition weights on the edges into units, out of units, out of units without loops; loops and biases."""
+class SparseWeights:
+    """Transition weights in eights, each form made when it is first wanted: a rejected step never walks back."""
 
-    tau: np.ndarray
-    tau_out: np.ndarray
-    between_out: np.ndarray
-    diagonal: np.ndarray
-    bias: np.ndarray
+    def __init__(self, model: LinearRecurrence, tau: np.ndarray, bias: np.ndarray) -> None:
+        self._model, self._tau, self.bias = model, tau, bias
+
+    @cached_property
+    def into(self) -> np.ndarray:
+        """On the edges into units."""
+        return self._model.into.arranged(self._tau)
+
+    @cached_property
+    def out_of(self) -> np.ndarray:
+        """On the edges out of units."""
+        return self._model.out_of.arranged(self._tau[:, self._model.by_source])
+
+    @cached_property
+    def between(self) -> np.ndarray:
+        """On the edges out of units, without loops."""
+        return self._model.between.arranged(self._tau[:, self._model.by_source])
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """On the loops."""
+        return np.ascontiguousarray(self._tau[:, self._model.loops])
 
 
 class LinearRecurrence(Model):
@@ -69,10 +90,12 @@ class LinearRecurrence(Model):
         self.rows[self.edge_positions] = graph.sources + 1
         self._edge_targets = graph.edge_targets
         self.loops = np.flatnonzero(graph.sources == self._edge_targets)
-        self._by_source = np.lexsort((self._edge_targets, graph.sources))
-        self.loops_by_source = np.flatnonzero((graph.sources == self._edge_targets)[self._by_source])
-        self._into = (graph.in_ptr.astype(np.uint32), graph.sources.astype(np.uint32))
-        self._out_of = (graph.out_ptr.astype(np.uint32), graph.targets.astype(np.uint32))
+        self.by_source = np.lexsort((self._edge_targets, graph.sources))
+        self.loops_by_source = np.flatnonzero((graph.sources == self._edge_targets)[self.by_source])
+        self.into = in_eights(graph.in_ptr, graph.sources)
+        self.out_of = in_eights(graph.out_ptr, graph.targets)
+        self.between = in_eights(graph.out_ptr, graph.targets, self.loops_by_source)
+        self.pairs = self.between.of_pairs()
 
     def split(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Edge weights (matrices, edges) and biases (A, N) of flat transition parameters."""
@@ -114,16 +137,13 @@ class LinearRecurrence(Model):
     def arrange(self, tau: np.ndarray, bias: np.ndarray) -> DenseWeights | SparseWeights:
         """Edge weights (matrices, edges) and biases in the form that the recurrences want."""
         if not self.dense:
-            by_source = np.ascontiguousarray(tau[:, self._by_source])
-            between = by_source.copy()
-            between[:, self.loops_by_source] = 0.0
-            diagonal = np.ascontiguousarray(tau[:, self.loops])
-            return SparseWeights(tau, by_source, between, diagonal, bias)
+            return SparseWeights(self, tau, bias)
         N, sources, targets = self.units, self.graph.sources, self._edge_targets
-        D = np.zeros((len(tau), N, N), tau.dtype)
-        D[:, sources, targets] = tau
-        transposed = np.ascontiguousarray(D.transpose(0, 2, 1))
-        between = transposed.copy()
+        # Rows of whole vectors: what is past the last unit stays 0.
+        D, transposed, between = (aligned(len(tau), N, N + -N % LANES, dtype=tau.dtype) for _ in range(3))
+        for matrix in (D, transposed, between):
+            matrix[:] = 0.0
+        D[:, sources, targets] = transposed[:, targets, sources] = between[:, targets, sources] = tau
         diagonal = np.ascontiguousarray(np.diagonal(D, axis1=1, axis2=2))
         between[:, np.arange(N), np.arange(N)] = 0.0
         return DenseWeights(D, transposed, between, diagonal, bias)
@@ -147,7 +167,7 @@ class LinearRecurrence(Model):
         if isinstance(weights, DenseWeights):
             recurrence.forward_dense(*common, weights.D, weights.bias, V0, state, trace, noise)
         else:
-            recurrence.forward_sparse(*common, *self._into, weights.tau, weights.bias, V0, state, trace, noise)
+            recurrence.forward_sparse(*common, *self.into[:2], weights.into, weights.bias, V0, state, trace, noise)
 
     def stepper(self, params: Params) -> Stepper:
         """Compiled steps over the edges."""
@@ -176,7 +196,7 @@ class LinearRecurrence(Model):
         if isinstance(weights, DenseWeights):
             recurrence.backward_dense(*common, weights.transposed, *rest)
         else:
-            recurrence.backward_sparse(*common, *self._out_of, weights.tau_out, *rest)
+            recurrence.backward_sparse(*common, *self.out_of[:2], weights.out_of, *rest)
 
     def backward_with_modulus(
         self, weights: DenseWeights | SparseWeights, trace: np.ndarray, given: Evidence, B: Flow, m: Flow
@@ -187,7 +207,7 @@ class LinearRecurrence(Model):
         if isinstance(weights, DenseWeights):
             recurrence_both.both_dense(*common, weights.between, *rest)
         else:
-            recurrence_both.both_sparse(*common, *self._out_of, weights.between_out, *rest)
+            recurrence_both.both_sparse(*common, self.between.ptr, self.pairs, weights.between, *rest)
 
 
 class Gated(LinearRecurrence):

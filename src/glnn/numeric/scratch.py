@@ -8,6 +8,18 @@ from math import prod
 import numpy as np
 import numpy.typing
 
+LINE = 64
+"""Bytes of a line of the cache, and of the widest vectors."""
+
+
+def aligned(*shape: int, dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
+    """An uninitialised array that begins with a line: vectors of eight then never lie across two."""
+    kind = np.dtype(dtype)
+    size = prod(shape) * kind.itemsize
+    raw = np.empty(size + LINE, np.uint8)
+    begin = -raw.ctypes.data % LINE
+    return raw[begin : begin + size].view(kind).reshape(shape)
+
 
 class Workspace:
     """Named arrays, one for each name, grown when a larger one is asked for; their contents are left over."""
@@ -20,7 +32,7 @@ class Workspace:
         size = prod(shape)
         flat = self._arrays.get(name)
         if flat is None or flat.size < size or flat.dtype != dtype:
-            flat = self._arrays[name] = np.empty(size, dtype)
+            flat = self._arrays[name] = aligned(size, dtype=dtype)
         return flat[:size].reshape(shape)
 
     def __getstate__(self) -> dict[str, object]:

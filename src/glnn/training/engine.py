@@ -17,7 +17,7 @@ import numpy as np
 
 from glnn.metrics import Layout, Statistics, TransitionMethod
 from glnn.models import Evidence, Flow, Model, Params
-from glnn.numeric.scratch import Workspace
+from glnn.numeric.scratch import Workspace, aligned
 from glnn.output import softmax
 from glnn.training.corpus import Corpus, Stretch
 from glnn.training.noise import Noise
@@ -272,7 +272,7 @@ class Engine:
 
     def _trace_for(self, stretch: Stretch, k: int) -> np.ndarray:
         if self._keep:
-            return np.empty((len(stretch.x), self.model.trace_width), self._dtype)
+            return aligned(len(stretch.x), self.model.trace_width, dtype=self._dtype)
         return self._array(f"trace{k % 2}", len(stretch.x), self.model.trace_width)
 
     def _room(self, stretch: Stretch, variance: bool, name: str = "") -> Evidence:
@@ -284,7 +284,7 @@ class Engine:
         if name:
             arrays = self._array(f"error, {name}", *error), self._array(f"variance, {name}", *spread)
         else:
-            arrays = np.empty(error, self._dtype), np.empty(spread, self._dtype)
+            arrays = aligned(*error, dtype=self._dtype), aligned(*spread, dtype=self._dtype)
         return Evidence(stretch.x, stretch.first, stretch.predicted, *arrays)
 
     def _parts(self, stretch: Stretch, trace: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:

@@ -131,7 +131,8 @@ def train(
     together: Together | None = None
     if cluster is not None:
         together = on_cluster(cluster, given_to, None if observer is None else observer.step)
-    elif several and plan.cores > 1:
+    elif plan.cores > 1 and (several or (plan.settings.threads == 1 and plan.budget.seconds is not None)):
+        # Steps are counted: who has the last one must not depend on who is ready first.
         together = partial(side_by_side, threads=plan.cores)
     try:
         if in_turns(plan, data.codes.size):

@@ -6,6 +6,7 @@ would make a sum depend on their number.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -75,6 +76,11 @@ class Workers:
 
     def __setstate__(self, state: dict[str, int]) -> None:
         self.__init__(state["threads"])  # type: ignore[misc]
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

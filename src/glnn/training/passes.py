@@ -15,6 +15,7 @@ import numpy as np
 from glnn.metrics import Layout, Statistics, TransitionMethod
 from glnn.models import Evidence, Flow, Model, Params
 from glnn.models.side_by_side import SideBySide
+from glnn.numeric.scratch import Workspace
 from glnn.output import softmax
 from glnn.training.corpus import Chunk
 from glnn.training.noise import Noise
@@ -64,14 +65,15 @@ class GeneralPass:
         signals = model.signals
         self._layout = Layout(signals.ptr, signals.rows, model.alphabet_size, signals.symbols == "gate")
         self.state = np.tile(model.begin(params.V0), (streams, 1))
+        self._space = Workspace()
 
     def __call__(self, params: Params, chunk: Chunk, noise: Noise, draw: int) -> Found:
         """Run over the next chunk, from the states on that the last one left."""
-        model, method = self._model, self._method
+        model, method, room = self._model, self._method, self._space.array
         K, L = chunk.x.shape
         n, units, starts = K * L, model.inner_units, model.state_size
         weights = model.weights(params.theta)
-        trace = np.empty((n, model.trace_width))
+        trace = room("trace", n, model.trace_width)
         drawn = noise.rows(draw, 0, n, model.units)
         for k in range(K):
             rows = slice(k * L, (k + 1) * L)
@@ -80,10 +82,10 @@ class GeneralPass:
         output = _Output(chunk.x.ravel(), chunk.mask.ravel(), None if chunk.weight is None else chunk.weight.ravel())
         recursion = method.modulus is not None and method.modulus.recursion
         a = output.rows(model.activities(trace))
-        error = np.empty(a.shape)
-        variance = np.empty(a.shape if recursion else (0, 0))
+        error = room("error", *a.shape)
+        variance = room("variance", *(a.shape if recursion else (0, 0)))
         if method is ADAM:
-            terms: np.ndarray = np.empty(a.shape, self._precision)
+            terms = room("terms", *a.shape, dtype=self._precision)
             read: np.ndarray = a.astype(self._precision, copy=False)
             writing, total = softmax.gradient_terms(read, output.y, output.weight, params.w, terms)
             error[:] = terms
@@ -94,7 +96,7 @@ class GeneralPass:
         if not np.isfinite(total):
             sums = replace(accumulator.result(), start_gradient=np.zeros(starts), start_modulus=np.zeros(starts))
             return Found(-np.inf, output.predicted, writing, sums, _born(model.activities(trace)))
-        B, m = np.empty((n, units)), np.empty((n, units) if method.modulus is not None else (0, 0))
+        B, m = room("B", n, units), room("m", *((n, units) if method.modulus is not None else (0, 0)))
         start_gradient, start_modulus = np.zeros(starts), np.zeros(starts)
         cuts = np.searchsorted(output.places, np.arange(K + 1) * L).tolist()
         begun, after = chunk.first.sum(axis=1).tolist(), np.zeros((2, K, starts))
