@@ -169,7 +169,7 @@ class Network(FittedNetwork):
     n_jobs: int | None = parameter(
         None,
         partial(integer, low=1, none=True),
-        "threads; None trains members and starts side by side on all cores, and a single network on one; results do not "
+        "threads; None trains members and starts side by side on all cores, a single network on one; results do not "
         "depend on their number",
     )
     random_state: Any = parameter(None, seed, "seed, a generator to draw it from, or None for a fresh one")
