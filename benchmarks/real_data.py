@@ -229,12 +229,13 @@ def table(
     models: Sequence[str] | None = None,
     kinds: Sequence[str] | None = None,
     budget: float | None = BUDGET,
+    others: Sequence[dict[str, Any]] = (),
 ) -> str:
     """Bits a symbol within a budget, a row a set, a column a model, the best in bold; the mean over seeds.
 
-    ° marks a clean set.
+    ° marks a clean set. `others` are runs of any budget.
     """
-    lines = [line for line in latest(read(path)) if budget in (None, line["budget"])]
+    lines = [line for line in latest(read(path)) if budget in (None, line["budget"])] + list(others)
     chosen = [m for m in (models or MODELS) if any(line["model"] == m for line in lines)]
     rows = []
     for set_name in [name for name in ALL if any(line["set"] == name for line in lines)]:
@@ -270,7 +271,8 @@ def write_page(path: Path) -> None:
     # After one sequence a mixture goes on learning by itself.
     text = filled(text, "one sequence", table(path, ("Mixture", *LEARNING[1:]), ("text", "tunes", "DNA")))
     text = filled(text, "several learning", table(path, LEARNING, ("log", "sequences")))
-    text = filled(text, "several frozen", table(path, FROZEN, ("log", "sequences")))
+    with_states = latest(read(RESULTS_OF_HMM))
+    text = filled(text, "several frozen", table(path, FROZEN, ("log", "sequences"), others=with_states))
     text = filled(text, "sources", mixture_sources.table())
     text = filled(text, "large text", large_text.table())
     lines = latest(read(path))
