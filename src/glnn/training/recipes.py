@@ -1,8 +1,9 @@
 """Recipes: what "auto" means. "paper" is the paper to the letter; "best" is the best known.
 
 The best known is stochastic training by Adam's rule, with noise on the state that adapts to the validation data,
-averaged parameters and an early end; beside it, with a smaller share of the budget, a network is trained on all data at
-once as in the paper, and the validation data choose (`experiments/learning.md` has the measurements).
+averaged parameters and an early end. Beside it, with a smaller share of the budget, small networks are trained on all
+data at once, by the paper's steps and then by quasi-Newton ones, and the validation data choose
+(`experiments/learning.md` has the measurements).
 """
 
 from __future__ import annotations
