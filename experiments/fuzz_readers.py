@@ -114,7 +114,7 @@ def main() -> None:
         for begin in range(0, options.files, FILES_FOR_A_CHILD):
             first = options.seed * 10**9 + begin
             _watch(name, first, min(FILES_FOR_A_CHILD, options.files - begin), counts[name], findings)
-        print(f"{name}: {dict(counts[name])}, {len(findings)} findings", file=sys.stderr, flush=True)
+        print(f"{name}: {dict(counts[name])}, found so far: {findings}", file=sys.stderr, flush=True)
     result = {
         "seed": options.seed,
         **{what: sum(own[what] for own in counts.values()) for what in ("tried", "forged", "refused", "cpu_seconds")},

@@ -369,7 +369,9 @@ def killed(name: str, task: Task, end: Any, whole: float, generator: random.Rand
             counts[ended] += 1
         with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
             task.work()
-            same = task.end() == end
+            found = task.end()
+    if not (same := found == end):
+        print(f"{name} ended in\n{found}\nand not in\n{end}", file=sys.stderr, flush=True)
     return {"task": name, "kills": sum(counts.values()), **counts, "same_bits": same, "version": glnn.__version__}
 
 

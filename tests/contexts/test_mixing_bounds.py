@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glnn.contexts.mixing import Reader, new_reader
-from glnn.contexts.mixing_bounds import _better_half
+from glnn.contexts.mixing import ContextMixing, Reader, new_reader
+from glnn.contexts.mixing_bounds import LARGEST, _better_half
 from glnn.contexts.mixing_memory import CONTEXT, DECISION, MANY, PLACED, SINGLE, SYMBOLS, new_cursor
 from glnn.contexts.mixing_plan import make_plan
 from glnn.contexts.mixing_reading import NOTHING
@@ -38,6 +38,13 @@ def test_tables_and_history_stay_within_the_bound() -> None:
     assert sizes[-1] == sizes[-2] and max(sizes[-1][:1] + sizes[-1][2:5]) == MOST
     assert one.memory.filled[SYMBOLS] == 12_000
     np.testing.assert_allclose(one.probabilities().sum(), 1.0)
+
+
+def test_every_reading_is_bounded() -> None:
+    """Ten million symbols would otherwise take gigabytes."""
+    one = new_reader(make_plan(np.full(16, 100)))
+    learned = ContextMixing(one.plan, one.memory, one.cursor, online=True)
+    assert one.most == one.copy().most == learned.reader().most == LARGEST
 
 
 def test_before_it_is_full_nothing_differs() -> None:

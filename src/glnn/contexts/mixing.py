@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from glnn.contexts.mixing_bounds import bounded, room_within
+from glnn.contexts.mixing_bounds import LARGEST, bounded, room_within
 from glnn.contexts.mixing_memory import (
     Cursor,
     Memory,
@@ -43,8 +43,8 @@ class Reader:
     changes: int
     owns: bool = False
     """Whether the memory is this reader's own; else it is copied before the first change."""
-    most: int | None = None
-    """The most slots of a table, where memory is bounded."""
+    most: int | None = LARGEST
+    """The most slots of a table; None for as many as it takes."""
     work: Work = field(init=False, repr=False)
     room: np.ndarray = field(init=False, repr=False)
     """What one more symbol can take of the tables."""

@@ -15,6 +15,8 @@ from glnn.sequences import InputError
 
 # Slots of each table, 16 bytes each, and symbols of the history, 4 bytes each: some 52 MB in all.
 MOST = 1 << 20
+# The same for what is read once and kept: some 440 MB in all, which some million symbols fill.
+LARGEST = 1 << 23
 # A history that is a ring has always room.
 _ANY = -(1 << 62)
 

@@ -1,7 +1,7 @@
 """What a mixture of contexts has learned, where it stands in a sequence, and the scratch of one decision.
 
 `Memory` is all that learning changes; a frozen model never writes to it. `Cursor` is small and belongs to one reading.
-Tables grow with the data by doubling: nothing is ever thrown away.
+Tables grow with the data by doubling, up to a bound (`mixing_bounds`).
 """
 
 from __future__ import annotations

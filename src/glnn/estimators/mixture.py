@@ -122,6 +122,8 @@ class Mixture(SequenceModel):
             networks = self._networks(known, trial, values, display, clock)
             recipe = trial.recipe(tuple(network.predictor_ for network in networks))
             recipe, networks = _with_a_share(recipe, networks)
+            # What was tried takes as much memory as what is read now.
+            del trial
             look = _Look(known.codes.size, display, clock, tuple(callbacks))
             self._use(recipe, networks, given.alphabet, given.escape, look)
         finally:
