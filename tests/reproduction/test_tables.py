@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from glnn.reproduction.settings import ROWS, Setting, to_json, xor_settings
@@ -140,3 +142,14 @@ def test_figures_of_what_there_is(tmp_path) -> None:
     drawn = (tmp_path / "figures" / "insertions.svg").read_bytes()
     draw_figures(lines, [], tmp_path / "figures")
     assert (tmp_path / "figures" / "insertions.svg").read_bytes() == drawn
+
+
+def test_the_median_is_over_seeds_and_not_over_starts() -> None:
+    settings = [Setting("music", "gnn", "qdh", "rbpm", 16, 3, seed, "18s") for seed in (0, 1)]
+    found = [*settings, replace(settings[0], start="even"), replace(settings[0], start="fading")]
+    lines = [
+        {"setting": to_json(s), "regret": regret}
+        for s, regret in zip(found, (1300.0, 1500.0, 1700.0, 1900.0), strict=True)
+    ]
+    row = next(row for row in table_document(lines, found)["rows"] if row["row"] == "GNN QDH+RBPM")
+    assert (row["music"]["best"], row["music"]["median"], row["music"]["seeds"]) == (1300.0, 1400.0, 2)

@@ -244,7 +244,7 @@ def _cell_texts(found: dict[str, Any], bold: bool = True) -> list[str]:
 
 
 def _size(setting: Setting) -> tuple[int, int, str, str]:
-    return setting.units, setting.degree, setting.budget, setting.first_rate
+    return setting.units, setting.degree, setting.budget, setting.form
 
 
 def _budgets(lines: Sequence[Line], source: str) -> list[str]:
