@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glnn.estimators.persistence import _parameter_from_json, _parameter_to_json
+from glnn.metrics import TRANSITION_METHODS
 from tests.trust.damage import damaged
 from tests.trust.effort import examples
 from tests.trust.kinds import readers
@@ -109,3 +111,9 @@ def test_what_claims_a_petabyte_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     lines = done.stdout.splitlines()
     assert len(lines) == len(claims) and all("refused: " in line for line in lines), done.stdout
+
+
+def test_a_metric_that_is_none_is_written_as_it_was_read() -> None:
+    """A forged file may say so: it is refused where it is used, and is no reason to fail in saving."""
+    assert _parameter_to_json("metric", TRANSITION_METHODS["rbpm"]) == "rbpm"
+    assert _parameter_from_json(_parameter_to_json("metric", 7)) == 7

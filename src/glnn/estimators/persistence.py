@@ -14,6 +14,7 @@ import numpy as np
 from glnn import registry
 from glnn.estimators.architectures import estimator_of
 from glnn.estimators.base import SequenceModel
+from glnn.metrics import TransitionMethod
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.tokens import token_from_json, token_to_json
 from glnn.storage.model_file import (
@@ -82,8 +83,8 @@ def _parameter_to_json(name: str, value: Any) -> Any:
     """
     if isinstance(value, np.random.Generator | np.random.RandomState) or callable(value):
         return None
-    if name.endswith("metric") and not isinstance(value, str):
-        return str(value.name)
+    if isinstance(value, TransitionMethod):
+        return value.name
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Budget):
