@@ -56,6 +56,16 @@ def test_recorded_steps_are_read_and_not_seen_again() -> None:
     np.testing.assert_array_equal(again.params_.theta, model.params_.theta)
 
 
+def test_a_training_that_ends_in_the_midst_of_its_record_is_where_the_record_ends() -> None:
+    first = Seeing()
+    model = make(restarts=1).fit(TEXT, observer=first)
+    second = Seeing([run.progress for run in first.training.runs])  # type: ignore[misc]
+    shorter = make(restarts=1).set_params(budget="4 steps").fit(TEXT, observer=second)
+    # Parameters are known there alone.
+    assert shorter.steps_ == 9 and second.training.runs[0].progress.generator is not None
+    np.testing.assert_array_equal(shorter.params_.theta, model.params_.theta)
+
+
 class Counting(Trainer):
     """Counts its steps."""
 

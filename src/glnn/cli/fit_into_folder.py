@@ -30,7 +30,7 @@ from glnn.training.budget import parse_budget
 from glnn.training.compiling import said_if_compiling
 from glnn.training.observer import Observer, Training, fraction_spent, opening
 from glnn.training.race import Run
-from glnn.training.records import Progress, StepInfo
+from glnn.training.records import Progress, StepInfo, furthest
 from glnn.training.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Recording(Observer):
         """Write down where the training ended."""
         if self.counts is None:
             return
-        self._write_history([run.progress.history for run in self.runs if run.progress is not None])
+        self._write_history([known.history for run in self.runs if (known := self._known(run)) is not None])
         self._write_checkpoint()
 
     def step(self, run: Run, info: StepInfo, trainer: Trainer) -> None:
@@ -110,14 +110,20 @@ class Recording(Observer):
 
     def save(self) -> None:
         """The best model so far and a checkpoint, each at once or not at all."""
-        model = self.training.fitted()
-        model.stopped_ = "running"
-        model.save(self.folder.model)
+        # Of a network that has not caught up with its record, the best parameters are not at hand.
+        if all(self._known(run) is run.progress for run in self.runs):
+            model = self.training.fitted()
+            model.stopped_ = "running"
+            model.save(self.folder.model)
         self._write_checkpoint()
         self._saved = time.monotonic()
 
     def _write_checkpoint(self) -> None:
-        write_checkpoint(self.folder.path, [run.progress or _before(run) for run in self.runs], {})
+        write_checkpoint(self.folder.path, [self._known(run) or _before(run) for run in self.runs], {})
+
+    def _known(self, run: Run) -> Progress | None:
+        """The furthest that a network is known to have come: in the checkpoint, until it has caught up with it."""
+        return furthest(run.progress, self.recorded(run))
 
     def _write_history(self, histories: Sequence[Sequence[StepInfo]]) -> None:
         lines = [_line_of(which, info) for which, history in enumerate(histories) for info in history]

@@ -24,7 +24,7 @@ from glnn.training.heats import Team, compete, turn_of
 from glnn.training.observer import Observer, Training, closing, fraction_spent, line_of_step, opening
 from glnn.training.quasi_newton import QuasiNewtonTrainer
 from glnn.training.race import Run, Together, race, seeds, side_by_side
-from glnn.training.records import Replay, StepInfo
+from glnn.training.records import Replay, StepInfo, furthest
 from glnn.training.settings import Settings
 from glnn.training.sizes import (
     LONG_UNITS,
@@ -141,6 +141,9 @@ def train(
             best = race(runs, plan.budget, trainer, listen, teams[0].members, together)
     finally:
         display.close()
+        if observer is not None:
+            for run in runs:
+                run.progress = furthest(run.progress, observer.recorded(run))
     if display.verbose:
         display.say(closing(best, runs, len(training.kept())))
     return training

@@ -138,6 +138,16 @@ def step_info(
     )
 
 
+def furthest(progress: Progress | None, recorded: Progress | None) -> Progress | None:
+    """Where a training stands; where it stopped in the midst of its record, as with another budget, the record's end.
+
+    Parameters are known there alone.
+    """
+    if recorded is None or recorded.step <= (0 if progress is None else progress.step):
+        return progress
+    return recorded
+
+
 class Recorder:
     """Keeps the record of every step in `progress.history`; whoever has these two methods can stand in."""
 
