@@ -8,10 +8,14 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from glnn.cli.fit_into_folder import Recording
+from glnn.cli.run_folder import RunFolder
 from glnn.estimators import load
 from glnn.storage.checkpoint import NAME, PREVIOUS, read_checkpoint
 from glnn.training.stochastic import StochasticTrainer
@@ -87,6 +91,21 @@ def test_a_larger_budget_keeps_the_networks_that_compete(glnn: Command, files: P
         assert glnn("resume", "run", "--budget", budget).code == 0
     after = read_checkpoint(files / "run")
     assert len(after.runs) == len(before.runs) > 1 and after.steps > before.steps
+
+
+def test_a_checkpoint_written_before_a_network_has_caught_up_keeps_what_it_held(glnn: Command, files: Path) -> None:
+    assert glnn(*RUN, "--restarts", 1, "--budget", "5 steps", "--run", "run").code == 0
+    before = read_checkpoint(files / "run")
+    (whole,) = before.runs
+    part = replace(whole, step=2, history=whole.history[:2], generator=None)
+    observer = object.__new__(Recording)
+    observer.folder, observer._checkpoint = RunFolder(files / "run"), before
+    observer.runs = [SimpleNamespace(progress=part)]  # type: ignore[list-item]
+    observer._write_checkpoint()
+    # The one before would be read in place of one that is broken.
+    (files / "run" / PREVIOUS).unlink()
+    (after,) = read_checkpoint(files / "run").runs
+    assert after.step == 5 and after.generator == whole.generator
 
 
 def test_sizes_that_were_chosen_stay_when_the_budget_grows(glnn: Command, files: Path) -> None:

@@ -63,12 +63,12 @@ def sha256(path: Path) -> str:
 def prefix_of(texts: list[str] | None, alphabet: Alphabet) -> Any:
     """A prefix as the model reads it: events one by one, anything else as one text; every symbol must be known.
 
-    A single text that names no symbol is several of them, where all its words do.
+    A single text that names no symbol is as many of them as it has words, none if it is empty, where all words do.
     """
     from glnn.sequences.nearest import nearest_of
     from glnn.sequences.tokens import parts_of
 
-    if not texts or (texts == [""] and "" not in alphabet.symbols):
+    if not texts:
         return None
     prefix: Any
     if alphabet.kind in ("tokens", "integers"):
