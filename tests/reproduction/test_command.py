@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import signal
@@ -87,6 +88,20 @@ def test_a_sweep_its_table_and_its_figures(glnn, tmp_path: Path) -> None:
 def test_wrong_input_is_told_in_one_line(glnn, arguments, told: str) -> None:
     code, _, error = glnn(*arguments)
     assert code == 2 and told in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("what", ["table", "figures", "xor"])
+def test_no_option_is_passed_over(glnn, what: str) -> None:
+    """Every option is used by some command, and refused with a word by those that do not use it."""
+    from glnn.cli.reproduce import _TAKEN, reproduce
+
+    options = [name for name in inspect.signature(reproduce).parameters if name not in ("context", "what")]
+    assert set(options) == set().union(*_TAKEN.values())
+    given = {"apart": (), "no_run": (), "out": ("none",), "page": ("p",), "reading": ("text",), "cluster": ("tcp://x:1",)}
+    for name in set(options) - set(_TAKEN[what]):
+        flag = f"--{name.replace('_', '-')}"
+        code, _, error = glnn(what, flag, *given.get(name, ("5",)))
+        assert code == 2 and f"{flag} was given with {what}; it is an option of " in error
 
 
 def test_only_what_all_texts_name_is_run(glnn, tmp_path: Path) -> None:
