@@ -1,7 +1,7 @@
 """The table's GLNNs with each line of insertions, each block of aⁿbⁿ, a sequence of its own, beside one sequence.
 
     python experiments/apart.py              run what is not there
-    python experiments/apart.py table        what is there so far, into experiments/reproduction.md
+    python experiments/apart.py table        what is there so far
 
 Everything else is as in the sweep: sequences, seeds, budgets. One line of JSON a run.
 """
@@ -16,10 +16,9 @@ from glnn.reproduction.processes import run_in_processes
 from glnn.reproduction.results import Line, read_lines
 from glnn.reproduction.settings import SEEDS, SPARSE, Setting, budget, from_json
 from glnn.reproduction.sweep import sweep
-from glnn.reproduction.tables import TITLES, as_markdown, number, write_between
+from glnn.reproduction.tables import TITLES, as_markdown, number
 
 RESULTS = Path(__file__).parent / "results" / "reproduction"
-PAGE = Path(__file__).parent / "reproduction.md"
 SCALE = 0.03
 SIZES = {"anbn": (16, 32, 8, 23), "insertions": (32,)}
 
@@ -55,7 +54,6 @@ def main() -> None:
     if sys.argv[1:] != ["table"]:
         sweep(settings(), path, lambda missing: run_in_processes(missing, 1), lambda standing: print(standing.last))
     text = table(read_lines(path), read_lines(RESULTS / "table.jsonl"))
-    write_between(PAGE, "apart", text)
     print(text)
 
 

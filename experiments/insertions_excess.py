@@ -1,7 +1,7 @@
 """Why insertions stay above the paper's regret: where a network's excess lies, and what changes it.
 
     python experiments/insertions_excess.py              run the variants that are not there
-    python experiments/insertions_excess.py table        what is there so far, into experiments/reproduction.md
+    python experiments/insertions_excess.py table        what is there so far
 
 One GLNN (QDH+RBPM, 32 units, d = 3, seed 0) after the paper's way, with other dampings ε of M̃, with the damping of the
 writing weights by counts in place of frequencies, on sequences in which no block follows the digit 9, and with more
@@ -27,14 +27,13 @@ from glnn.output.uniform import regularise
 from glnn.reproduction import running
 from glnn.reproduction.running import Sequences, excess, new_trainer, versions
 from glnn.reproduction.settings import Setting
-from glnn.reproduction.tables import as_markdown, number, write_between
+from glnn.reproduction.tables import as_markdown, number
 from glnn.sources.insertions import Insertions
 from glnn.training import proposals
 from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
 RESULTS = Path(__file__).parent / "results" / "insertions_excess.jsonl"
-PAGE = Path(__file__).parent / "reproduction.md"
 SETTING = Setting("insertions", "glnn", "qdh", "rbpm", 32, 3, 0, "54s")
 
 
@@ -150,10 +149,9 @@ def tables() -> tuple[str, str]:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the variants that have no line yet, or put what is there into the page."""
+    """Run the variants that have no line yet, or show what is there."""
     if arguments == ["table"]:
-        for name, text in zip(("excess", "variants"), tables(), strict=True):
-            write_between(PAGE, name, text)
+        print(*tables(), sep="\n\n")
         return
     there = {line["variant"] for line in read()}
     for variant in VARIANTS:

@@ -335,7 +335,7 @@ def table() -> None:
     text = as_markdown(columns, rows())
     print(text)
     write_between(PAGE, "prose", text)
-    write_between(PAGE, "rates", rate_table())
+    print(rate_table())
 
 
 def work(claim: str) -> None:

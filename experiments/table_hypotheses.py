@@ -1,7 +1,7 @@
 """Why a row of the paper's table is off: one hypothesis, one run, one line of results.
 
     python experiments/table_hypotheses.py run "GNN begins quietly" source=music model=gnn ... start=quiet
-    python experiments/table_hypotheses.py table        what is there so far, into experiments/reproduction.md
+    python experiments/table_hypotheses.py table        what is there so far
 
 NAME=VALUE are the fields of `glnn.reproduction.settings.Setting`. Beside each run stands the one that differs from it
 in nothing but what is tried, if it is there.
@@ -17,10 +17,9 @@ from typing import Any
 from glnn.reproduction.results import Line, appending, read_lines, settings_of
 from glnn.reproduction.running import run_setting
 from glnn.reproduction.settings import Setting, from_json
-from glnn.reproduction.tables import as_markdown, number, write_between
+from glnn.reproduction.tables import as_markdown, number
 
 RESULTS = Path(__file__).parent / "results" / "reproduction"
-PAGE = Path(__file__).parent / "reproduction.md"
 WHOLE = ("units", "degree", "seed")
 
 
@@ -75,10 +74,9 @@ def main() -> None:
     parser.add_argument("hypothesis", nargs="?", default="")
     parser.add_argument("fields", nargs="*", metavar="NAME=VALUE")
     parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args()
     if options.what == "table":
-        write_between(options.page, "hypotheses", table(options.out))
+        print(table(options.out))
         return
     setting, path = setting_from(options.fields), options.out / "hypotheses.jsonl"
     if setting in settings_of(read_lines(path)):

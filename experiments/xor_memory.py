@@ -4,7 +4,7 @@
 
 Trains up to where η_τ has collapsed and measures the step that is proposed there, unit by unit: how many times act
 together (`glnn.training.coherence`), where the metric takes each for itself. One line of JSON a unit, into
-results/reproduction/xor_memory.jsonl; the table of what is there goes into experiments/reproduction.md.
+results/reproduction/xor_memory.jsonl.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from glnn.metrics import TRANSITION_METHODS, Scales
 from glnn.metrics.coherence import quotients
 from glnn.reproduction.running import new_trainer, sequences_of, versions
 from glnn.reproduction.settings import XOR_UNITS, to_json, xor_settings
-from glnn.reproduction.tables import as_markdown, write_between
+from glnn.reproduction.tables import as_markdown
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.proposals import DataPasses
 
 RESULTS = Path(__file__).parent / "results" / "reproduction" / "xor_memory.jsonl"
-PAGE = Path(__file__).parent / "reproduction.md"
 # An activity beyond this, on either side, hardly has a slope.
 SATURATED = 0.99
 
@@ -72,7 +71,6 @@ def main() -> None:
     parser.add_argument("--apart", action="store_true")
     parser.add_argument("--lines", type=int, default=0, help="lines in a sequence; 0 is the paper's number")
     parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args()
     asked = (options.metric, options.seed, options.apart)
     setting = next(s for s in xor_settings(apart=True) if (s.metric, s.seed, s.apart) == asked)
@@ -84,7 +82,6 @@ def main() -> None:
         for line in measure(trainer, options.metric):
             file.write(json.dumps(about | line) + "\n")
     text = table([json.loads(line) for line in options.out.read_text(encoding="utf-8").splitlines()])
-    write_between(options.page, "memory", text)
     print(text)
 
 

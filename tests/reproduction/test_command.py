@@ -97,7 +97,14 @@ def test_no_option_is_passed_over(glnn, what: str) -> None:
 
     options = [name for name in inspect.signature(reproduce).parameters if name not in ("context", "what")]
     assert set(options) == set().union(*_TAKEN.values())
-    given = {"apart": (), "no_run": (), "out": ("none",), "page": ("p",), "reading": ("text",), "cluster": ("tcp://x:1",)}
+    given = {
+        "apart": (),
+        "no_run": (),
+        "out": ("none",),
+        "page": ("p",),
+        "reading": ("text",),
+        "cluster": ("tcp://x:1",),
+    }
     for name in set(options) - set(_TAKEN[what]):
         flag = f"--{name.replace('_', '-')}"
         code, _, error = glnn(what, flag, *given.get(name, ("5",)))

@@ -9,7 +9,6 @@ import pytest
 from glnn.reproduction.settings import ROWS, Setting, to_json, xor_settings
 from glnn.reproduction.tables import (
     as_markdown,
-    details,
     invariant_first,
     markdown,
     plain_rows,
@@ -60,11 +59,25 @@ def test_the_page_has_fifteen_rows_of_three_times_four_columns() -> None:
     rows = [text for text in text.splitlines() if text.startswith("| ") and "*Sanity" not in text]
     assert {row.count("|") for row in rows} == {14}
     assert sum(row.title in text for row in ROWS) == 15
-    assert "| **500.0** | 1,000 (2) | 7 |" in text and "5 of 5 runs are there" in text
-    assert "| 1,056 | 1,200 | 1,200 (1) | 7 |" in text
+    assert "| 644.2 | **500.0** | 1,000 | 3 |" in text and "5 of 5 runs are there" in text
+    assert "| 1,056 | 1,200 | 2,400 | 1 |" in text
     columns, rows = plain_rows(table_document(LINES, WANTED))
     assert len(rows) == 15 and {len(row) for row in rows} == {len(columns)}
-    assert "32 units, d = 3, 54s; insertions after 9; third 1,000; 3 runs" in details(table_document(LINES, WANTED))
+
+
+@pytest.mark.small
+@pytest.mark.parametrize(
+    ("budgets", "told"),
+    [
+        (("54s",), "music 54s;"),
+        (("54s", "9s", "18s"), "music 9 to 54 s;"),
+        (("2 steps", "9s", "8s"), "music 2 steps or"),
+    ],
+)
+def test_budgets_are_told_from_the_shortest_to_the_longest(budgets: tuple[str, ...], told: str) -> None:
+    settings = [Setting("music", *GLNN, 16, 3, 0, budget) for budget in budgets]
+    lines = [{"setting": to_json(setting), "regret": 1.0} for setting in settings]
+    assert told in markdown(table_document(lines, settings))
 
 
 @pytest.mark.small

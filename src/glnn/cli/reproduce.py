@@ -292,7 +292,6 @@ def _show(
             tables.markdown(document),
             told_reached(document, other),
             tables.told_pairs(document),
-            f"Where each best was found:\n\n{tables.details(document)}",
         ]
         text = "\n\n".join(filter(None, parts))
     else:
