@@ -1,7 +1,7 @@
 """Every model as it comes beside what people would use instead, on real data, in equal CPU time on one thread.
 
     python benchmarks/real_data.py [--sets NAME ...] [--models NAME ...] [--budget 60] [--out FILE]
-    python benchmarks/real_data.py --page        puts the tables into docs/results.md and docs/baselines.md
+    python benchmarks/real_data.py --page        puts the tables into docs/results.md and benchmarks/real_data.md
 
 Each run is a line of JSON at once, and what is there is not run again. Alphabets are given to all, so that nobody
 pays for a symbol first met in what is scored. PPMd reads what is fitted and goes on; its best order of 4 to 16 counts.
@@ -24,7 +24,8 @@ from benchmarks.records import about, append, markdown, read
 
 RESULTS = Path(__file__).parent / "results" / "real_data.jsonl"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "results.md"
-PAGE_OF_HMM = PAGE.with_name("baselines.md")
+RECORD = Path(__file__).with_name("real_data.md")
+"""For what a reader of the page does not need."""
 RESULTS_OF_HMM = RESULTS.with_name("hmm.jsonl")
 ORDERS = range(4, 17)
 BUDGET = 60.0
@@ -274,14 +275,11 @@ def write_page(path: Path) -> None:
     with_states = latest(read(RESULTS_OF_HMM))
     text = filled(text, "several frozen", table(path, FROZEN, ("log", "sequences"), others=with_states))
     text = filled(text, "sources", mixture_sources.table())
-    text = filled(text, "large text", large_text.table())
     lines = latest(read(path))
-    text = filled(text, "networks", network_tables.networks(lines))
+    PAGE.write_text(filled(text, "networks", network_tables.networks(lines)))
+    text = filled(RECORD.read_text(), "large text", large_text.table())
     text = filled(text, "times", network_tables.times(lines))
-    PAGE.write_text(text)
-    PAGE_OF_HMM.write_text(
-        filled(PAGE_OF_HMM.read_text(), "hmmlearn", table(RESULTS_OF_HMM, ("HMM", "hmmlearn"), budget=None))
-    )
+    RECORD.write_text(filled(text, "hmmlearn", table(RESULTS_OF_HMM, ("HMM", "hmmlearn"), budget=None)))
 
 
 if __name__ == "__main__":

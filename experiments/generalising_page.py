@@ -1,4 +1,6 @@
-"""Tables and figure of `docs/generalising.md`, from the raw lines of `generalising.py` and of `benchmarks/peers.py`.
+"""Tables and figure of `docs/generalising.md`, and the tables of `generalising.md` here.
+
+They are made from the raw lines of `generalising.py` and of `benchmarks/peers.py`:
 
 python experiments/generalising_page.py
 """
@@ -25,20 +27,19 @@ LINES = Path(__file__).parent / "results" / "generalising.jsonl"
 PEERS = Path(__file__).parent / "results" / "generalising_peers.jsonl"
 """Runs of `benchmarks/peers.py` on the machine that the other lines are from."""
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "generalising.md"
+RECORD = Path(__file__).with_name("generalising.md")
+"""For what a reader of the page does not need."""
 PAPER = {"music": 1056.0, "insertions": 644.0, "anbn": 29.7}
 """The best of the paper's table, on validation data."""
 
 
 def main() -> None:
     lines, peers = read(LINES), read(RESULTS / "peers.jsonl") + read(PEERS)
-    for name, text in {
-        "goals": goals(lines),
-        "parts": parts(lines),
-        "times": times(lines, peers),
-        "invariance": invariance(lines),
-        "costs": costs(lines),
-    }.items():
-        write_between(PAGE, name, text)
+    write_between(PAGE, "goals", goals(lines))
+    write_between(PAGE, "parts", parts(lines))
+    write_between(RECORD, "times", times(lines, peers))
+    write_between(RECORD, "invariance", invariance(lines))
+    write_between(RECORD, "costs", costs(lines))
     draw(lines, peers, PAGE.with_suffix(".png"))
 
 

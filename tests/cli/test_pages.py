@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -41,27 +39,14 @@ def shortened(command: str) -> list[str]:
 
 # The page asks for what follows some words of a book.
 BOOK = "You may do this under the terms of a licence; nobody else may.\n" * 20
-REEL = 'X: 1\nT:A reel\nR:reel\nK:{key}\n"_mf"u((3DEF)|\\\nG2GA B{{d}}cdB | ^cBAG [1 F2 A,D :|\n% end\n'
-
-
-@pytest.fixture
-def corpus_of_music21(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stands in for a package of 30 MB: eight tunes in the notation of its corpus, one of them in another key."""
-    tunes = tmp_path / "ryansMammoth"
-    tunes.mkdir()
-    for k in range(8):
-        (tunes / f"Reel{k}.abc").write_text(REEL.format(key="Gm" if k == 3 else "D"))
-    corpus = SimpleNamespace(getComposer=lambda name: sorted((tmp_path / name).glob("*.abc")))
-    monkeypatch.setitem(sys.modules, "music21", SimpleNamespace(corpus=corpus))
 
 
 def test_there_is_a_page_for_every_task() -> None:
     names = {Path(page).stem for page in PAGES}
-    tasks = {"predict", "score_an_event_log", "generate", "compress", "compare", "look_inside", "score_other_lengths"}
-    assert tasks | {"add_a_source", "real_music", "quick_start"} <= names
+    tasks = {"predict", "score_an_event_log", "generate", "compress", "compare", "look_inside", "follow"}
+    assert tasks | {"add_a_source", "quick_start"} <= names
 
 
-@pytest.mark.usefixtures("corpus_of_music21")
 @pytest.mark.parametrize("page", sorted(PAGES))
 def test_the_examples_run(page: str, glnn: Command, tmp_path: Path) -> None:
     (tmp_path / "book.txt").write_text(BOOK if page.endswith("quick_start.md") else TUNES)
@@ -82,19 +67,14 @@ def test_the_examples_run(page: str, glnn: Command, tmp_path: Path) -> None:
     if page.endswith("add_a_source.md"):
         assert names["source"].bits("([)]\n") == math.inf
         # Both have learned something (a uniform guess has 0.9), and neither is the true model.
-        assert all(0.0 < names["regret"](model, names["test"]) < 0.4 for model in (names["tree"], names["network"]))
-    if page.endswith("real_music.md"):
-        assert len(names["tunes"]) == 7
-        assert " ".join(names["tunes"]["Reel0"]) == "D E F | G2 G A B c d B | ^c B A G F2 A, D |"
-        assert names["tune"].startswith("X:1\n") and (tmp_path / "reels" / "report.html").exists()
-    if page.endswith("score_other_lengths.md"):
-        assert names["inside"] > 0 and names["outside"] > 0
+        assert all(0.0 < regret < 0.4 for regret in names["regrets"])
     if page.endswith("score_an_event_log.md"):
         assert names["oddest"] == "N18"
     if page.endswith("compress.md"):
         assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "more.txt").read_bytes()
     if page.endswith("look_inside.md"):
         assert (tmp_path / "inside.html").exists() and (tmp_path / "units.png").exists()
+        assert names["inside"] > 0 and names["outside"] > 0
 
 
 @pytest.mark.small
