@@ -9,6 +9,7 @@ from glnn.metrics import TRANSITION_METHODS
 from glnn.training import engine as engine_module
 from glnn.training import trainer as trainer_module
 from glnn.training.corpus import prepare
+from glnn.training.noise import Noise
 from glnn.training.parallel import Started, Workers
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
@@ -111,3 +112,20 @@ def test_an_error_in_a_job_comes_out() -> None:
 def test_workers_are_at_least_one() -> None:
     with pytest.raises(ValueError, match="threads is 0: at least 1"):
         Workers(0)
+
+
+@pytest.mark.parametrize("name", ["glnn", "lstm"])
+def test_output_begun_while_a_stretch_is_walked_over(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "_ROWS_PER_JOB", 16)
+    case = problem(name, lengths=(70, 41))
+    method = TRANSITION_METHODS["qdrbpm"]
+    found = []
+    for threads in (1, 2):
+        engine = engine_module.Engine(case.model, prepare(case.data, 50), Workers(threads))
+        engine.noise = Noise(0.1, 3)
+        found.append(engine.sweep(case.params, method))
+    assert found[0].log_likelihood == found[1].log_likelihood
+    np.testing.assert_array_equal(found[0].state, found[1].state)
+    np.testing.assert_array_equal(found[0].transition.gradient, found[1].transition.gradient)
+    for one, two in zip(found[0].writing, found[1].writing, strict=True):
+        np.testing.assert_array_equal(one, two)

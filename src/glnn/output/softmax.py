@@ -15,7 +15,7 @@ import numpy as np
 from glnn.numeric.elementary import exp
 from glnn.numeric.kernel import REASSOCIATE, kernel
 from glnn.numeric.scratch import thread_workspace
-from glnn.output.small_moments import add_moments
+from glnn.output.small_moments import add_moments, add_moments_of_singles
 
 _BLOCK_ELEMENTS = 32768
 _BLOCK_ROWS = 4096
@@ -94,11 +94,12 @@ def writing_statistics(
     if N * A <= SMALL:
         # Here the sums stay in the first cache, and matrix products would be too narrow to be fast.
         sums = np.zeros((3, A, len(w)))
+        adding = add_moments if a.dtype == np.float64 else add_moments_of_singles
         for rows, E in _logits(a, w):
             total += _normalise(E, w[0], y[rows], weight[rows])
             if error is not None:
                 _sources(E, columns, squared, y[rows], weight[rows], error[rows], variance, rows)
-            add_moments(a[rows], y[rows], weight[rows], E, *sums)
+            adding(a[rows], y[rows], weight[rows], E, *sums)
         gradient, diagonal, cross = (np.ascontiguousarray(np.roll(part, 1, axis=1).T) for part in sums)
         cross[0] = diagonal[0]
         return WritingStatistics(gradient, diagonal, cross), total

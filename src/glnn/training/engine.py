@@ -27,6 +27,7 @@ from glnn.training.results import Derivatives, Forward, NotFinite, Rewritten, Sw
 Precision = Literal["float64", "float32"]
 DEFAULT_MEMORY = 1 << 29
 _ROWS_PER_JOB = 4096
+_ALL = slice(None)
 
 Result = TypeVar("Result")
 
@@ -115,7 +116,7 @@ class Engine:
             checkpoints, traces = reuse.checkpoints, reuse.traces
         weights, state = model.weights(params.theta), model.begin(params.V0 if state is None else state)
         total, writing = 0.0, softmax.no_statistics(model.units, params.w.shape[1])
-        before: tuple[Stretch, np.ndarray, np.ndarray, Started[_Written]] | None = None
+        before: tuple[Stretch, np.ndarray, np.ndarray, list[Started[_Written]]] | None = None
         for k, stretch in enumerate((*stretches, None)):
             waiting, before = before, None
             if stretch is not None:
@@ -124,16 +125,20 @@ class Engine:
                 if trace is None:
                     trace = self._trace_for(stretch, k)
                     traces[k] = trace if self._keep else None
-                self._run(weights, params.V0, stretch, state, trace)
                 # Most trials are accepted, and the next thing wanted is then the statistics of w at the same outputs.
                 room = None if evidence is None else evidence[k]
-                jobs = self._jobs(softmax.writing_statistics, stretch, trace, params.w, room)
-                before = stretch, trace, state.copy(), self.workers.start(jobs)
+                started = []
+                for piece in self._pieces(stretch):
+                    self._run(weights, params.V0, stretch, state, trace, piece)
+                    jobs = self._jobs(softmax.writing_statistics, stretch, trace, params.w, room, piece)
+                    started.append(self.workers.start(jobs))
+                before = stretch, trace, state.copy(), started
             if waiting is None:
                 continue
             # Others have scored the last stretch while this thread walked over the next one.
-            for part, value in waiting[3].results():
-                writing, total = writing + part, total + value
+            for some in waiting[3]:
+                for part, value in some.results():
+                    writing, total = writing + part, total + value
             if not np.isfinite(total):
                 failure = born_forwards(*waiting[:3])
                 return Forward(params, weights, checkpoints, traces, state, -np.inf, failure)
@@ -263,12 +268,27 @@ class Engine:
         numbers = 2 * (corpus.length * self.model.trace_width + corpus.predicted * self.model.units)
         return numbers * self._dtype.itemsize <= self._memory
 
-    def _run(self, weights: Any, V0: np.ndarray, stretch: Stretch, state: np.ndarray, trace: np.ndarray) -> None:
-        """Forwards over a stretch, with noise where there is any."""
+    def _run(
+        self,
+        weights: Any,
+        V0: np.ndarray,
+        stretch: Stretch,
+        state: np.ndarray,
+        trace: np.ndarray,
+        piece: slice = _ALL,
+    ) -> None:
+        """Forwards over a stretch, or a piece of it, with noise where there is any."""
+        x = stretch.x[piece]
         noise: tuple[np.ndarray, ...] = ()
         if self.noise.sigma != 0.0:
-            noise = (self.noise.rows(self.draw, stretch.begin, len(stretch.x), self.model.units),)
-        self.model.forward(weights, V0, stretch.x, stretch.first, state, trace, *noise)
+            noise = (self.noise.rows(self.draw, stretch.begin + (piece.start or 0), len(x), self.model.units),)
+        self.model.forward(weights, V0, x, stretch.first[piece], state, trace[piece], *noise)
+
+    def _pieces(self, stretch: Stretch) -> list[slice]:
+        """What is walked over before others can begin with its output: the rows of a job, if all are predicted."""
+        if self.workers.threads == 1 or not stretch.complete:
+            return [_ALL]
+        return [slice(begin, begin + _ROWS_PER_JOB) for begin in range(0, len(stretch.x), _ROWS_PER_JOB)]
 
     def _trace_for(self, stretch: Stretch, k: int) -> np.ndarray:
         if self._keep:
@@ -287,14 +307,16 @@ class Engine:
             arrays = aligned(*error, dtype=self._dtype), aligned(*spread, dtype=self._dtype)
         return Evidence(stretch.x, stretch.first, stretch.predicted, *arrays)
 
-    def _parts(self, stretch: Stretch, trace: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-        """The predicted rows in parts of a fixed size: which, activities, symbols, weights."""
-        a = self.model.activities(trace)
+    def _parts(
+        self, stretch: Stretch, trace: np.ndarray, piece: slice = _ALL
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        """The predicted rows, of a piece or of all, in parts of a fixed size: which, activities, symbols, weights."""
+        a, first = self.model.activities(trace[piece]), piece.start or 0
         if not stretch.complete:
             a = a[stretch.predicted]
         for start in range(0, len(a), _ROWS_PER_JOB):
-            rows = slice(start, start + _ROWS_PER_JOB)
-            yield rows, a[rows], stretch.y[rows], stretch.weight[rows]
+            rows = slice(first + start, first + start + _ROWS_PER_JOB)
+            yield rows, a[start : start + _ROWS_PER_JOB], stretch.y[rows], stretch.weight[rows]
 
     def _jobs(
         self,
@@ -303,10 +325,11 @@ class Engine:
         trace: np.ndarray,
         w: np.ndarray,
         room: Evidence | None = None,
+        piece: slice = _ALL,
     ) -> list[Callable[[], Result]]:
         """Jobs that compute terms of the output of a stretch, part by part, those of `room` into its arrays."""
         jobs: list[Callable[[], Result]] = []
-        for rows, a, y, weight in self._parts(stretch, trace):
+        for rows, a, y, weight in self._parts(stretch, trace, piece):
             into = () if room is None else (room.error[rows], room.variance[rows] if len(room.variance) else None)
             jobs.append(partial(terms, a, y, weight, w, *into))
         return jobs
