@@ -16,8 +16,9 @@ from glnn.codec.steps import steps_of
 from glnn.coding.range_coder import PENDING, PLACE, encoder
 from glnn.predictors import Predictor
 from glnn.predictors.experts import Beside, best_shares
+from glnn.predictors.frozen_trial import FrozenTrial
 from glnn.predictors.mixture_recipe import Recipe
-from glnn.predictors.mixture_trial import FrozenTrial, Promising, Trial
+from glnn.predictors.mixture_trial import Promising, Trial
 from glnn.predictors.odds import RunningOdds, with_uniform
 from glnn.predictors.protocol import StepwisePredictor
 from glnn.sequences import Alphabet, Encoded, encode
@@ -232,8 +233,8 @@ def test_a_share_goes_to_whom_it_serves() -> None:
     assert bits.sum() < -np.log2(right).sum() / 1.5
     # What is good everywhere has it all, but for what bounds surprises; that costs next to nothing.
     alone, bits = best_shares([np.full(500, 0.9), np.full(500, 0.5), np.full(500, 0.5)], 3, 10)
-    assert (alone.tree, alone.ngrams) == (0.0, 0.0) and 1e-4 < alone.uniform < 2e-3
-    assert bits.sum() < -500 * np.log2(0.9) + 1.0
+    assert (alone.tree, alone.ngrams) == (0.0, 0.0) and 1e-3 < alone.uniform < 6e-3
+    assert bits.sum() < -500 * np.log2(0.9) + 3.5
     # A network that knows better gets its share.
     known = np.full(500, 0.4)
     assert best_shares([known, known, known, np.full(500, 0.9)], 3, 10)[0].networks[0] > 0.9

@@ -22,10 +22,11 @@ from glnn.estimators.mixture_file import arrays_of, networks_from, recipe_from
 from glnn.estimators.network import KERNELS, Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
 from glnn.predictors.experts import Beside
+from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES, FrozenTrial
 from glnn.predictors.mixture import MixturePredictor, pieces
 from glnn.predictors.mixture_budget import within
 from glnn.predictors.mixture_recipe import Progress, Recipe, for_network
-from glnn.predictors.mixture_trial import ENOUGH_SEQUENCES, FrozenTrial, Promising, Trial
+from glnn.predictors.mixture_trial import Promising, Trial
 from glnn.predictors.shares import Shares
 from glnn.progress import Display
 from glnn.sequences import Alphabet, Encoded, Reader

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from glnn.contexts.decomposition import huffman
-from glnn.contexts.mixing import firsts
 from glnn.contexts.ngram import NGramModel, NGramReader
 from glnn.contexts.ngram import blank_reader as blank_ngrams
 from glnn.contexts.tree import ContextTreeSettings, ContextTreeWeighting
@@ -25,8 +24,9 @@ from glnn.sequences import Alphabet, Encoded
 # A share below this is none.
 _LEAST_SHARE, _LEAST_ODDS = 0.02, 0.005
 _STEPS, _SETTLED = 300, 1e-6
-# How many symbols each is thought to have predicted before any was seen: the uniform half a one.
-_BEFORE, _BEFORE_UNIFORM = 1.0, 0.5
+# How many symbols each is thought to have predicted before any was seen: of what is frozen the uniform distribution two,
+# since what it did not foresee will cost as much again and again; of what learns, half a one.
+_BEFORE, _BEFORE_UNIFORM, _BEFORE_UNIFORM_LEARNS = 1.0, 2.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,6 @@ class Experts:
         return tuple(model.with_learning("online" if online else "frozen") for model in found)
 
 
-def frozen_experts(train: Encoded, held: Encoded, order: int) -> list[np.ndarray]:
-    """What tree and n-grams of the one say of the other."""
-    experts = Experts(train.alphabet, counts_of(train), Beside(0.0, 1.0, 1.0, order=order))
-    experts.read(train.codes, firsts(train.starts))
-    return experts.read(held.codes, firsts(held.starts), learn=False)
-
-
 def counts_of(data: Encoded) -> np.ndarray:
     """How often each symbol occurs."""
     return np.bincount(data.codes, minlength=len(data.alphabet))
@@ -141,7 +134,7 @@ def learned_odds(chances: list[np.ndarray | None], order: int, alphabet_size: in
     given = with_uniform([column for column in chances if column is not None], alphabet_size)
     bits = -np.log2((running.along(given) * given).sum(1))
     before = np.full(given.shape[1], _BEFORE)
-    before[-1] = _BEFORE_UNIFORM
+    before[-1] = _BEFORE_UNIFORM_LEARNS
     odds = running.odds.with_shares(_maximised(given, before))
     kept = odds.weights >= _LEAST_ODDS
     kept[[0, -1]] = True

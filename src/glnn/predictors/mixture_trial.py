@@ -1,8 +1,7 @@
-"""What networks and ways of reading are worth, on the end of the data, which nobody was trained on.
+"""What networks are worth, on the end of the data, which they were not trained on.
 
-`Trial` is for what goes on learning: the mixer meets the networks there, and learns what they are worth as it goes.
-`FrozenTrial` is for several sequences that are scored alike: all is fitted to the rest of the data and frozen, and
-everyone gets the share that serves best.
+The mixer goes on learning, meets the networks there, and learns what they are worth as it goes. For several sequences
+that are scored alike there is `frozen_trial`.
 """
 
 from __future__ import annotations
@@ -14,19 +13,11 @@ from typing import Any
 import numpy as np
 
 from glnn.contexts.mixing import CHUNK, Reader, firsts, new_reader
-from glnn.contexts.mixing_averaging import WeightAverage
-from glnn.contexts.mixing_reading import ALL, NOTHING
+from glnn.contexts.mixing_reading import ALL
 from glnn.contexts.ngram import choose_order
 from glnn.predictors import Predictor
-from glnn.predictors.experts import (
-    ALONE,
-    Beside,
-    Experts,
-    best_shares,
-    counts_of,
-    frozen_experts,
-    learned_odds,
-)
+from glnn.predictors.experts import ALONE, Beside, Experts, counts_of, learned_odds
+from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES
 from glnn.predictors.mixture import pieces
 from glnn.predictors.mixture_budget import first_symbols
 from glnn.predictors.mixture_recipe import Recipe, plan_of
@@ -34,11 +25,8 @@ from glnn.sequences import Encoded
 from glnn.training.records import StepInfo
 from glnn.training.validation import Split
 
-# With fewer sequences, how they are best read cannot be told.
-ENOUGH_SEQUENCES = 20
-_SEED = 0
-# A way of reading must need this part fewer bits, and so many standard errors, or else all counts alike.
-_TOLD, _ERRORS = 0.005, 2.0
+# A network that is behind contexts by fewer standard errors may for all we know be as good.
+_ERRORS = 2.0
 # A network beside must save this part of the bits, and tree and n-grams beside one text, which make its coding slow.
 _WORTH, _WORTH_OF_TREES, _LEAST_GAIN = 0.005, 0.02, 3.0
 # After this part of the budget, a network alone is given up that needs so many times the bits of contexts, and so many
@@ -143,71 +131,6 @@ def _beside(data: Encoded) -> Beside:
     return replace(beside, order=choose_order(data))
 
 
-class FrozenTrial:
-    """Ways to read: in the order of time, with the last weights or the mean; or shuffled, old and new counting alike.
-
-    What is frozen may rather be the average of all it has read than a picture of the end.
-    """
-
-    def __init__(self, data: Encoded, parts: Split) -> None:
-        assert parts.validation is not None
-        self._data, self._held, self._order = data, parts.validation, choose_order(data)
-        self.cut = data.codes.size - parts.held_out
-        self._beside = frozen_experts(parts.train, self._held, self._order)
-        self._ways = [((False, averaged), chance) for averaged, chance in self._chances(parts.train, False)]
-        self._ways += [((True, True), self._chances(_shuffled(parts.train), True)[1][1])]
-
-    def bits(self, members: tuple[Predictor, ...]) -> float:
-        """The bits of the end of the data with these members beside."""
-        return float(self._best(members)[2].sum())
-
-    def alone(self, member: Predictor) -> float:
-        """The bits of the end of the data by one member alone."""
-        return float(-np.log2(self._said(member)[self._held.mask]).sum())
-
-    def worth(self, bits: float, without: float, member: Predictor) -> bool:
-        """Whether a member that changes the bits so stays: what has a share too small is left out anyway."""
-        return bits < without
-
-    def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
-        """How the data are best read, and with what shares."""
-        (shuffled, averaged), beside, _ = self._best(members)
-        data = _shuffled(self._data) if shuffled else self._data
-        return Recipe(data.codes, data.starts, data.codes.size, shuffled, averaged, beside=beside)
-
-    def _best(self, members: tuple[Predictor, ...]) -> tuple[tuple[bool, bool], Beside, np.ndarray]:
-        mask, size = self._held.mask, len(self._data.alphabet)
-        others = [*self._beside, *(self._said(member) for member in members)]
-        found = []
-        for way, chance in self._ways:
-            given = [said[mask] for said in (chance, *others)]
-            found.append((way, *best_shares(given, self._order, size)))
-        best, alike = min(found, key=lambda one: float(one[2].sum())), found[-1]
-        gains = alike[2] - best[2]
-        told = max(_TOLD * best[2].sum(), _ERRORS * gains.std() * np.sqrt(gains.size))
-        return best if gains.sum() > told else alike
-
-    def _said(self, member: Predictor) -> np.ndarray:
-        held = self._held
-        return np.exp(member.log_likelihoods(Encoded(held.codes, held.starts, held.mask, member.alphabet)))
-
-    def _chances(self, train: Encoded, stationary: bool) -> list[tuple[bool, np.ndarray]]:
-        """What contexts say of the end when they stop learning, with the last weights (False) and the mean (True)."""
-        reader, first = new_reader(plan_of(train, 0, stationary)), firsts(train.starts)
-        average = WeightAverage(0, train.codes.size)
-        for begin in range(0, train.codes.size, average.stretch):
-            part = slice(begin, begin + average.stretch)
-            reader.read(train.codes[part], first[part])
-            average.look(min(part.stop, train.codes.size), reader.memory)
-        found = []
-        for averaged in (False, True):
-            reader.changes = NOTHING
-            if averaged:
-                reader.memory = average.settled(reader.memory)
-            found.append((averaged, reader.read(self._held.codes, firsts(self._held.starts))))
-        return found
-
-
 class Promising:
     """Told of every step of training: ends it after a fifth of the budget if all networks are far behind contexts."""
 
@@ -224,6 +147,3 @@ class Promising:
         spent = sum(seconds for _, seconds in self._spent.values())
         return bool(spent > self._trial and self._best < self._least)
 
-
-def _shuffled(data: Encoded) -> Encoded:
-    return data.select(np.random.default_rng(_SEED).permutation(len(data)).tolist())
