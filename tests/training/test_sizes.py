@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glnn.estimators import GLNN, LSTM
+from glnn.estimators import GLNN, LSTM, RNN
 from glnn.sequences import encode
 from glnn.sources import get
 from glnn.training.budget import Budget, parse_budget
 from glnn.training.fitting import for_long_data
-from glnn.training.sizes import choose_size, held_out_fraction, step_seconds
+from glnn.training.sizes import Size, choose_size, held_out_fraction, sizes_for_chunks, step_seconds
 
 pytestmark = pytest.mark.small
 
@@ -127,3 +127,20 @@ def test_pairs_do_not_cross_the_border_of_two_sequences() -> None:
 def test_a_text_alone_is_enough() -> None:
     model = GLNN(recipe="paper", budget="2 steps", verbose=0).fit("abracadabra " * 30)
     assert model.units_ == 24 and model.degree_ == 3 and len(model.restarts_) == 1 and model.held_out_ > 0
+
+
+def test_small_and_wide_networks_compete_where_each_symbol_has_a_matrix() -> None:
+    for kinds in (2, 5, 16, 100):
+        units = {size.units for size in sizes_for_chunks("auto", "auto", 6, kinds, gated=True)}
+        assert units == {32, 256}
+    assert [size.units for size in sizes_for_chunks(48, "auto", 6, 5, gated=True)] == [48]
+    assert sizes_for_chunks("auto", "auto", 6, 5, gated=False, full=128) == [Size(128, 128, 6)]
+
+
+def test_a_plain_recurrent_network_takes_shorter_steps() -> None:
+    models = [
+        kind(units=8, budget="2 steps", verbose=0, random_state=0).fit("abracadabra " * 50) for kind in (RNN, LSTM)
+    ]
+    rates = [model.history_[0]["transition_rate"] for model in models]
+    assert rates[0] == pytest.approx(0.4 * rates[1])
+    assert RNN(budget="2 steps", verbose=0).fit("abracadabra " * 50).units_ == 128

@@ -62,6 +62,8 @@ class RNN(Network):
     _model = models.RNN
     _metric = "qdrbpm"
     _gated = False
+    # As many parameters between units as an LSTM of 64 has.
+    _full = 128
 
 
 @described

@@ -41,6 +41,7 @@ from glnn.training.budget import Budget, parse_budget
 from glnn.training.observer import Observer
 from glnn.training.parallel import cores
 from glnn.training.recipes import RECIPES, resolve
+from glnn.training.sizes import MANY_UNITS
 from glnn.training.trainer import Callback
 from glnn.training.validation import split
 
@@ -180,6 +181,8 @@ class Network(FittedNetwork):
     _cost: ClassVar[float] = 1.0
     _gated: ClassVar[bool] = True
     """Whether each symbol has a matrix of its own."""
+    _full: ClassVar[int] = MANY_UNITS
+    """Units in stochastic training where all symbols share a matrix."""
     _own: ClassVar[tuple[str, ...]] = ()
     """Parameters that the network itself takes, beside the activation."""
     _for_each_unit: ClassVar[tuple[str, ...]] = ()
@@ -251,6 +254,7 @@ class Network(FittedNetwork):
             seed=values["random_state"],
             cost=self._cost,
             gated=self._gated,
+            full=self._full,
             validation_fraction=values["validation_fraction"],
             members=self._automatic("members"),
             cores=values["n_jobs"] or cores(),

@@ -80,6 +80,8 @@ class Model(Protocol):
     state_size: int
     inner_units: int
     signals: Signals
+    rate_for_chunks: float = 1.0
+    """How long its steps by Adam's rule are, beside those of other networks."""
 
     def initial(self, predicted_counts: np.ndarray, counts: np.ndarray, generator: np.random.Generator, /) -> Params:
         """Parameters before training, from how often each symbol is to be predicted and occurs at all."""

@@ -21,6 +21,8 @@ class RNN(LinearRecurrence):
 
     name = "rnn"
     leak = 0.0
+    # Nothing shields what it remembers: with longer steps it forgets what it had learned.
+    rate_for_chunks = 0.4
 
     def __init__(self, graph: Graph, alphabet_size: int, activation: Activation = "tanh") -> None:
         super().__init__(graph, alphabet_size, activation)

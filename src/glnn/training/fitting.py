@@ -28,6 +28,7 @@ from glnn.training.records import Replay, StepInfo, furthest
 from glnn.training.settings import Settings
 from glnn.training.sizes import (
     LONG_UNITS,
+    MANY_UNITS,
     Size,
     bearable,
     choose_size,
@@ -71,6 +72,8 @@ class Plan:
     """Networks that are trained side by side."""
     gated: bool = True
     """Whether each symbol has a matrix of its own."""
+    full: int = MANY_UNITS
+    """Units in stochastic training where all symbols share a matrix."""
     trainer: Callable[..., Trainer] = Trainer
     """What trains one start, called like `Trainer`."""
     rival: Settings | None = None
@@ -182,7 +185,7 @@ def make_teams(plan: Plan, parts: Split) -> list[Team]:
     if in_turns(plan, symbols):
         # Some end early, and leave time for others.
         spare = members // 2 if plan.members == plan.restarts == "auto" else 0
-        sizes = sizes_for_chunks(plan.units, plan.degree, members + spare, kinds, plan.gated)
+        sizes = sizes_for_chunks(plan.units, plan.degree, members + spare, kinds, plan.gated, plan.full)
         if isinstance(plan.members, str):
             sizes = [bearable(size, kinds, plan.gated) for size in sizes]
         # Where nothing validates, nothing tells which size is better.
@@ -208,7 +211,7 @@ def _one_size(plan: Plan, data: Encoded) -> Size:
     budget = plan.sizes_for or plan.budget
     if plan.settings.training == "stochastic":
         starts = plan.restarts if isinstance(plan.restarts, int) else starts_for_chunks(budget, data.codes.size)
-        return sizes_for_chunks(plan.units, plan.degree, starts, len(data.alphabet), plan.gated)[0]
+        return sizes_for_chunks(plan.units, plan.degree, starts, len(data.alphabet), plan.gated, plan.full)[0]
     asked = (plan.units, plan.degree, plan.restarts)
     return choose_size(*asked, data.codes.size, len(data.alphabet), budget, plan.cost)
 

@@ -101,18 +101,20 @@ def starts_for_chunks(budget: Budget, symbols: int) -> int:
     return min(max(1, int((budget.seconds or 0.0) / each)), MOST_CHUNK_STARTS)
 
 
-def sizes_for_chunks(units: int | str, degree: int | str, restarts: int, alphabet_size: int, gated: bool) -> list[Size]:
+def sizes_for_chunks(
+    units: int | str, degree: int | str, restarts: int, alphabet_size: int, gated: bool, full: int = MANY_UNITS
+) -> list[Size]:
     """The same for stochastic training: the most likely size first, then another that is worth a try.
 
-    Where all symbols share a matrix the network is fully connected. Which gated networks are better no rule has told
-    yet: texts and tunes want many units with few edges, what is half random or has few symbols wants few units with
-    more of them (`experiments/learning.md`).
+    Where all symbols share a matrix the network is fully connected, with `full` units. Which gated networks are better
+    no rule has told yet: texts, tunes and DNA that repeats itself want many units with few edges, what is half random
+    or counts wants few units with more of them (`experiments/learning.md`).
     """
     edges = min(max(CHUNK_DEGREE, math.ceil(math.sqrt(2.0 * alphabet_size))), MOST_CHUNK_DEGREE)
     if not gated:
-        shapes = [(MANY_UNITS, MANY_UNITS)]
+        shapes = [(full, full)]
     elif alphabet_size <= FEW_SYMBOLS:
-        shapes = [(FEW_UNITS, edges)]
+        shapes = [(FEW_UNITS, edges), WIDE]
     elif alphabet_size <= MANY_SYMBOLS:
         shapes = [WIDE, (FEW_UNITS, CHUNK_DEGREE)]
     else:

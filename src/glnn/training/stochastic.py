@@ -76,6 +76,7 @@ class StochasticTrainer(Trainer):
         self._pass = pass_for(self.model, method, self._streams.count, params)
         self._rounds = max(1, round(min(ROUND, self._streams.size) / self._streams.positions))
         self._update = self._make_update()
+        self._longest = self.model.rate_for_chunks if method is ADAM else 1.0
         self._average, self._safe = params, params
         self._chunks, self._lowest, self._scale, self._look, self._best_at = 0, np.inf, 1.0, 0.0, 0.0
         self._sigma = FIRST_NOISE if settings.noise == "auto" else float(settings.noise)
@@ -126,7 +127,7 @@ class StochasticTrainer(Trainer):
         noise = Noise(self._sigma, self.noise_seed)
         total, predicted, rate, done = 0.0, 0.0, 0.0, 0
         for k in range(self._rounds):
-            rate = self._scale * _rate(self._fraction(clock.seconds, k / self._rounds))
+            rate = self._longest * self._scale * _rate(self._fraction(clock.seconds, k / self._rounds))
             found = self._pass(params, self._streams.next(), noise, self._chunks)
             self._chunks += 1
             if found.failure is not None:
