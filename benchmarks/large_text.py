@@ -1,15 +1,18 @@
 """A megabyte of text: size, time and memory of contexts, the tree, networks and stand-alone compression beside PPMd.
 
-    python benchmarks/large_text.py [--size 1000000] [--out FILE]
+    python benchmarks/large_text.py [--kind mixed|code] [--size 1000000] [--out FILE]
 
-The text is what comes with Python: the help topics, then sources of the standard library, in alphabetical order. Every
-measurement is a process of its own, so that its memory is its own, and a line of JSON at once.
+The text is what comes with Python. "mixed": the help topics, then sources of the standard library, in alphabetical
+order, so that what is scored is of another kind than most of what is fitted. "code": sources alone, in an order drawn
+at random, which is always the same. Every measurement is a process of its own, so that its memory is its own, and a
+line of JSON at once.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import resource
 import subprocess
 import sys
@@ -26,12 +29,17 @@ from benchmarks.records import about, append, markdown, read
 
 RESULTS = Path(__file__).parent / "results" / "large_text.jsonl"
 MINUTES = 5
+KINDS = ("mixed", "code")
 
 
-def text_of(size: int) -> str:
+def text_of(size: int, kind: str = "mixed") -> str:
     """So many characters."""
     library = Path(sysconfig.get_path("stdlib"))
-    parts = [library / "pydoc_data" / "topics.py", *sorted(library.glob("*.py"))]
+    sources = sorted(library.glob("*.py"))
+    if kind == "mixed":
+        parts = [library / "pydoc_data" / "topics.py", *sources]
+    else:
+        parts = random.Random(0).sample(sources, len(sources))
     found = ""
     for path in parts:
         found += path.read_text(errors="replace")
@@ -129,26 +137,29 @@ MODELS: dict[str, Callable[[str], dict[str, Any]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=1_000_000)
+    parser.add_argument("--kind", choices=KINDS, default=KINDS[0])
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--only", choices=list(MODELS), help="measure in this process and print it")
     options = parser.parse_args()
     if options.only:
-        found = MODELS[options.only](text_of(options.size))
+        found = MODELS[options.only](text_of(options.size, options.kind))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        print(json.dumps({"model": options.only, "size": options.size, **found, "memory": peak}))
+        about_text = {"model": options.only, "kind": options.kind, "size": options.size}
+        print(json.dumps({**about_text, **found, "memory": peak}))
         return
     for model in options.models:
-        command = [sys.executable, __file__, "--size", str(options.size), "--only", model]
+        command = [sys.executable, __file__, "--kind", options.kind, "--size", str(options.size), "--only", model]
         told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         append(options.out, {**json.loads(told.splitlines()[-1]), **about()})
-    print(table(options.out))
+    print(table(options.out, options.kind))
 
 
-def table(path: Path = RESULTS) -> str:
-    """The last run of each."""
+def table(path: Path = RESULTS, kind: str = KINDS[0]) -> str:
+    """The last run of each model on one kind of text; lines from before there were two have no kind."""
     rows = []
-    for line in {(line["model"], line["size"]): line for line in read(path)}.values():
+    lines = [line for line in read(path) if line.get("kind", KINDS[0]) == kind]
+    for line in {(line["model"], line["size"]): line for line in lines}.values():
         whole = f"{line['bytes']:,}" if "bytes" in line else ""
         last = f"{line['bits']:.3f}" if "bits" in line else ""
         times = [f"{1e6 * line[name]:.1f}" if name in line else "" for name in ("fit", "compress", "decompress")]
