@@ -74,6 +74,7 @@ def test_the_examples_run(page: str, glnn: Command, tmp_path: Path) -> None:
         assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "more.txt").read_bytes()
     if page.endswith("look_inside.md"):
         assert (tmp_path / "inside.html").exists() and (tmp_path / "units.png").exists()
+        assert "Two ways to count" in (tmp_path / "comparison.html").read_text(encoding="utf-8")
         assert names["inside"] > 0 and names["outside"] > 0
 
 

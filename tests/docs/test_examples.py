@@ -80,13 +80,6 @@ def test_the_page_on_baselines() -> None:
     assert names["regret"](names["model"], names["source"], names["valid"], regularised=True) > 0
 
 
-def test_the_page_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    run_page("page.md")
-    assert "counting.txt" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Three ways to count" in (tmp_path / "comparison.html").read_text(encoding="utf-8")
-
-
 def test_the_page_on_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = run_page("streams.md")

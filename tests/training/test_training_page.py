@@ -1,12 +1,14 @@
-"""docs/training.md: its example runs, and its tables say what there is."""
+"""docs/training.md: its example runs; every field of a record and every method is explained."""
 
 from __future__ import annotations
 
-import re
+import ast
+import inspect
 from dataclasses import fields
+from itertools import pairwise
 
 from glnn.metrics import TRANSITION_METHODS, WRITING_METHODS
-from glnn.training.records import StepInfo
+from glnn.training import records
 from tests.training.pages import DOCS, run_page
 
 
@@ -18,10 +20,18 @@ def test_the_example_runs() -> None:
 
 
 def test_every_field_of_the_record_is_explained() -> None:
-    text = (DOCS / "training.md").read_text(encoding="utf-8")
-    table = text[text.index("## The record of a step") : text.index("## The same bits")]
-    told = [name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)]
-    assert told == [field.name for field in fields(StepInfo)]
+    """The reference shows the text under each field."""
+    (record,) = (
+        node
+        for node in ast.parse(inspect.getsource(records)).body
+        if isinstance(node, ast.ClassDef) and node.name == "StepInfo"
+    )
+    explained = [
+        field.target.id
+        for field, text in pairwise(record.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr)
+    ]
+    assert explained == [field.name for field in fields(records.StepInfo)]
 
 
 def test_every_method_is_in_the_notation() -> None:

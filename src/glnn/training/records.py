@@ -37,30 +37,39 @@ class StepInfo:
     """The record of one step, that is one update of w and one of the transitions."""
 
     step: int
+    """Number of the step, from 1."""
     log_likelihood: float
     """Of the training data (or batch) after the step, natural logarithm."""
     validation: float | None
     """Regularised log-likelihood of the validation data, natural logarithm; None where it was not scored."""
     writing_rate: float
+    """The rate that was used for w; 0 when the group rested."""
     transition_rate: float
-    """The rates that were used (0: the group rested)."""
+    """The rate that was used for the transitions; 0 when the group rested."""
     writing_rejected: int
+    """Trials of w that were taken back."""
     transition_rejected: int
+    """Trials of the transitions that were taken back."""
     writing_size: float
+    """Euclidean length of the accepted change of w."""
     transition_size: float
-    """Euclidean length of the accepted changes."""
+    """Euclidean length of the accepted change of the transitions."""
     conditioning: float
+    """The worst ratio of the largest to the smallest squared Cholesky pivot."""
     retries: int
+    """How often a block was damped again."""
     quasi_diagonal: int
+    """Blocks that took their quasi-diagonal form."""
     resting: int
-    """Worst conditioning, blocks damped again, blocks that took their quasi-diagonal form, blocks that rested."""
+    """Blocks that rested."""
     passes: int
     """Accepted updates so far."""
     seconds: float
     """CPU seconds of training so far."""
     coherence: float = 1.0
-    """The largest quotient by which a unit's step was shortened."""
+    """The largest factor by which a unit's step was shortened; 1 where that was not asked for."""
     notes: tuple[str, ...] = ()
+    """What was not finite: which number, at which unit and time."""
 
 
 class Update(NamedTuple):
