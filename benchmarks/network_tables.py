@@ -1,4 +1,4 @@
-"""Tables of the networks beside PyTorch's, from the lines of `real_data.py`: bits a symbol, and the time they take.
+"""Tables of the networks beside PyTorch's, from the lines of `real_data.py`: bits per symbol, and the time they take.
 
 A network of PyTorch is trained once and followed by its curve; one of ours is planned for its budget, so every budget
 is a run of its own.
@@ -44,7 +44,7 @@ def times(lines: list[Line]) -> str:
             for seconds, bits in _points(peer):
                 ours = [_first_under(lines, name, own, bits) for own in ("GLNN", "LSTM")]
                 rows.append([name, model, f"{bits:.3f}", seconds, *ours])
-    return markdown(["", "peer", "bits a symbol", "peer, s", "GLNN, s", "LSTM, s"], rows, left=2)
+    return markdown(["", "peer", "bits per symbol", "peer, s", "GLNN, s", "LSTM, s"], rows, left=2)
 
 
 def _points(peer: Line) -> list[tuple[str, float]]:

@@ -222,7 +222,7 @@ def run(sets: list[str], models: list[str], budget: float, seed: int, path: Path
             result = MODELS[model](data, budget, seed)
             each = result["bits"] / data.scored_symbols
             append(path, {**key, **result, "symbols": data.scored_symbols, "each": round(each, 5), **about()})
-            print(f"{set_name:16} {model:18} {each:.4f} bits a symbol, {result['cpu_seconds']:.1f} CPU s", flush=True)
+            print(f"{set_name:16} {model:18} {each:.4f} bits per symbol, {result['cpu_seconds']:.1f} CPU s", flush=True)
 
 
 def table(

@@ -1,4 +1,4 @@
-"""Context trees, n-grams and hidden Markov models beside PPMd on texts and event logs: bits a symbol, held out.
+"""Context trees, n-grams and hidden Markov models beside PPMd on texts and event logs: bits per symbol, held out.
 
     python experiments/contexts_table.py --data FOLDER --out experiments/results/baselines/contexts.jsonl [--budget 60s]
 

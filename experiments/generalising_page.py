@@ -73,7 +73,7 @@ def parts(lines: Sequence[Record]) -> str:
     for part in dict.fromkeys(part for _, part in found):
         cells = [found.get((name, part)) for name in names]
         rows.append([part, *("" if cell is None else number(cell) for cell in cells)])
-    return markdown(["", *(TITLES.get(name, f"`{name}`, bits a character") for name in names)], rows)
+    return markdown(["", *(TITLES.get(name, f"`{name}`, bits per character") for name in names)], rows)
 
 
 def times(lines: Sequence[Record], peers: Sequence[Record]) -> str:
@@ -111,7 +111,7 @@ def invariance(lines: Sequence[Record]) -> str:
     """Two coordinate systems, one way or two."""
     of_each = of(lines, "invariance")
     rows = [[line["part"], *(f"{line[key]:.3f}" for key in ("tanh", "logistic", "apart"))] for line in of_each]
-    return markdown(["bits a symbol after 40 steps", "tanh", "logistic", "most apart on the way"], rows)
+    return markdown(["bits per symbol after 40 steps", "tanh", "logistic", "most apart on the way"], rows)
 
 
 def costs(lines: Sequence[Record]) -> str:
@@ -170,7 +170,7 @@ def _panel(axes: Axes, name: str, ours: Sequence[Record], peers: Sequence[Record
 
 
 def number(value: float) -> str:
-    """Bits of regret, or bits a symbol."""
+    """Bits of regret, or bits per symbol."""
     if value >= 100.0:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10.0 else f"{value:.3g}"

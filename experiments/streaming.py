@@ -1,6 +1,6 @@
 """Learning that goes on while symbols arrive: what it is worth, what it costs, and what it takes.
 
-    python experiments/streaming.py prequential [SET ...] [only=MODEL]   bits an event, frozen and online
+    python experiments/streaming.py prequential [SET ...] [only=MODEL]   bits per event, frozen and online
     python experiments/streaming.py harm                      the same where nothing drifts: sources of the paper
     python experiments/streaming.py speed                     CPU time of one push, best of many
     python experiments/streaming.py cost MODEL LEARNING [N]   CPU time and memory over ten million events
@@ -125,7 +125,7 @@ def fitted(data: str, kind: str, model: Any, fit: Any, several: bool) -> Any:
 
 
 def compared(name: str, data: str, models: dict[str, Any], fit: Any, score: list[Any], several: bool) -> None:
-    """Fit each model, and tell its bits an event, frozen and online."""
+    """Fit each model, and tell its bits per event, frozen and online."""
     for kind, model in models.items():
         found = fitted(data, kind, model, fit, several)
         for learning in ("frozen", "online"):

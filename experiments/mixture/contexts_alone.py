@@ -1,6 +1,6 @@
 """The mixture of contexts alone on every data set: online, and frozen after several sequences.
 
-One JSON line a result: data set, method, bits a symbol, the dearest symbol, CPU seconds, symbols read in all.
+One JSON line a result: data set, method, bits per symbol, the dearest symbol, CPU seconds, symbols read in all.
 """
 
 from __future__ import annotations

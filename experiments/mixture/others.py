@@ -1,6 +1,6 @@
 """What the mixture is measured against: PPMd (code length of the scored part after the fitted one), the context tree.
 
-One JSON line a result: data set, method, bits a symbol, CPU seconds.
+One JSON line a result: data set, method, bits per symbol, CPU seconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mixture without networks beside its members alone, frozen and online: bits a symbol, one JSON line for each.
+"""Mixture without networks beside its members alone, frozen and online: bits per symbol, one JSON line for each.
 
     python experiments/mixture/shares.py [--unseen] [SET …]
 

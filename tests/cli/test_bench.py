@@ -45,5 +45,5 @@ def test_the_readable_tables(glnn: Command) -> None:
 def test_an_unknown_name_is_told(glnn: Command, option: str) -> None:
     done = glnn("bench", option, "rbpm,glnn")
     assert done.code == 2
-    assert "is not there; choose from" in done.err
+    assert "is unknown; choose from" in done.err
     assert glnn("bench", option, ",").code == 2

@@ -184,7 +184,7 @@ def test_a_page_is_written_unless_it_is_not_wanted(glnn: Command, files: Path) -
 @pytest.mark.small
 def test_wrong_input(glnn: Command, files: Path) -> None:
     for arguments, message in (
-        (("--models", "glnn,bzip"), "--models glnn,bzip: bzip is not there; choose from bzip2, xz"),
+        (("--models", "glnn,bzip"), "--models glnn,bzip: bzip is unknown; choose from bzip2, xz"),
         (("--models", ","), "nothing is not there"),
         (("--budget", "soon"), "budget is 'soon'"),
         (("--page", "a.html", "--no-page"), "exclude each other"),

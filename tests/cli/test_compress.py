@@ -31,7 +31,7 @@ def test_a_text_comes_back(in_trained: Command, trained: Path) -> None:
     )
     shown = in_trained("compress", "tunes", "more.txt", "other.glnn").out
     assert f"{size:,} bytes" in shown
-    assert f"{8 * size / len(MORE):.3f} bits a byte" in shown
+    assert f"{8 * size / len(MORE):.3f} bits per byte" in shown
     assert f"{len(MORE):,} bytes" in in_trained("decompress", "tunes", "other.glnn", "other.txt").out
 
 

@@ -117,7 +117,7 @@ def test_the_page_of_a_run(in_trained: Command, trained: Path) -> None:
     assert done.json["data"].endswith("more.txt")
     page = (trained / "tunes" / "report.html").read_text()
     assert "GLNN on more.txt" in page
-    assert "bits a symbol" in page
+    assert "bits per symbol" in page
     assert (in_trained("report", "tunes").code, in_trained("report", "tunes", "--force").code) == (2, 0)
     done = in_trained("report", "tunes", "--data", "tunes.txt", "--out", "other.html")
     assert "other.html (" in done.out

@@ -57,7 +57,7 @@ def test_random_starts_race_on_as_if_nothing_had_happened(
         assert glnn(*arguments, "--run", "run").code == 130
     done = glnn("resume", "run")
     assert done.code == 0
-    assert f"going on from step {when}\n" in done.err
+    assert f"continuing from step {when}\n" in done.err
     assert same_runs(files / "run", files / "whole")
 
 
@@ -123,7 +123,7 @@ def test_a_run_that_came_to_its_end(glnn: Command, files: Path) -> None:
     content = (files / "run" / "model.safetensors").read_bytes()
     again = glnn("resume", "run", "--json")
     assert (again.code, again.json) == (0, first.json)
-    assert "came to its end (budget)" in glnn("resume", "run").err
+    assert "is finished (budget)" in glnn("resume", "run").err
     assert (files / "run" / "model.safetensors").read_bytes() == content
 
 

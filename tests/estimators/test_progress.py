@@ -49,7 +49,7 @@ def test_every_step_on_demand(capfd: pytest.CaptureFixture[str]) -> None:
     make("GLNN").set_params(verbose=2).fit(TEXT)
     lines = capfd.readouterr().err.splitlines()
     assert [line.split(",")[0] for line in lines if line.startswith("step")] == [f"step {k}" for k in range(1, 7)]
-    assert "bits a symbol, validation" in lines[1]
+    assert "bits per symbol, validation" in lines[1]
 
 
 def test_a_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def test_a_page_shows_what_the_model_says(counter: Any, counting_text: str) -> N
     assert page.title == "GLNN on aⁿbⁿ"
     facts = {fact.name: (fact.value, fact.detail) for fact in page.facts}
     bits = counter.bits(counting_text)
-    assert facts["bits a symbol"][0] == f"{bits / len(counting_text):.4g}"
+    assert facts["bits per symbol"][0] == f"{bits / len(counting_text):.4g}"
     assert facts["made"][0] == "2 Mar 2026" and facts["units"][0] == "6"
     assert facts["alphabet"] == ("3 symbols", "⏎ a b")
     surprise = page.surprise

@@ -180,7 +180,7 @@ def test_a_checkpoint_cut_short(recipe: str, share: float, glnn: Command, files:
     content = (files / "run" / NAME).read_bytes()
     (files / "run" / NAME).write_bytes(content[: int(share * len(content))])
     done = glnn("resume", "run", "--budget", "6 steps")
-    assert done.code == 0 and "going on from step" in done.err
+    assert done.code == 0 and "continuing from step" in done.err
     assert same_runs(files / "run", files / "whole")
 
 

@@ -171,7 +171,7 @@ def em(
                 best, best_score, best_step = step.model, score, step.step
             bits = -step.log_likelihood / math.log(2.0) / data.codes.size
             limit = budget.seconds or math.inf
-            display.update(seconds / limit, f"step {step.step}, {seconds:.0f} s, {bits:.4f} bits a symbol")
+            display.update(seconds / limit, f"step {step.step}, {seconds:.0f} s, {bits:.4f} bits per symbol")
             if any([callback(step) for callback in callbacks]):
                 reason = "callback"
             elif budget.spent(seconds, step.step, step.step):

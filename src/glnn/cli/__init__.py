@@ -1,7 +1,7 @@
-"""The command line: one file a command, heavy imports inside the commands so that `--help` is quick.
+"""The command line: one file per command, heavy imports inside the commands so that `--help` is quick.
 
 Exit codes: 0 success, 2 wrong input, explained in one line on standard error (`GLNN_TRACEBACK=1` shows where), 130
-interrupted, 141 when the reader of the output went away.
+interrupted, 141 when the reader of the output is gone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ADVICE = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command and leave with its exit code; `arguments` stand in for those of the process."""
+    """Run one command and leave with its exit code; `arguments` replaces those of the process."""
     from glnn.cli.app import app
 
     _write_any_symbol()
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = app(args=None if arguments is None else list(arguments), prog_name="glnn", standalone_mode=False) or 0
     except SystemExit as left:
         code = left.code
-    # The library tells wrong input with ValueError (InputError where data are concerned).
+    # The library reports wrong input with ValueError (InputError where data are concerned).
     except (ValueError, OSError, MemoryError) as error:
         if os.environ.get("GLNN_TRACEBACK"):
             raise
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"glnn: {one_line(error)}{scarce}", file=sys.stderr)
         code = 2
     except Exception as error:
-        # Wrong usage, as typer tells it; where its errors are defined depends on its version.
+        # Wrong usage, as typer reports it; where its errors are defined depends on its version.
         if not hasattr(error, "format_message"):
             raise
         code = _wrong_usage(error)
@@ -66,7 +66,7 @@ def one_line(error: BaseException | str) -> str:
 
 
 def _wrong_usage(error: Any) -> int:
-    """Tell what is wrong with the arguments in one line; without any, typer shows the help instead."""
+    """Say what is wrong with the arguments in one line; without any, typer shows the help instead."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
     else:

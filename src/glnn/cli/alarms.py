@@ -1,7 +1,7 @@
-"""From which score on a case is worth a look: the bound that a chosen share of normal cases would pass.
+"""Above which score a case is worth a look: the bound that a chosen share of normal cases would pass.
 
-Normal cases are those that training held out, or a file of them. With n of them and a rate r, the bound is the least b
-with #{score > b} ≤ r n; a rate under 1/n cannot be told, and the bound is then the largest score among them.
+Normal cases are those that training held out, or a file of them. With n of them and a rate r, the bound is the smallest
+b with #{score > b} ≤ r n; a rate under 1/n cannot be measured, and the bound is then the largest score among them.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Alarm:
     """Whether the model learned from these cases: new ones then pass the bound more often than the rate says."""
 
     def text(self, above: int, of: int) -> str:
-        """What is to be said of it."""
+        """The bound in words."""
         cases = f"{self.cases:,} cases {'that it learned from' if self.learned else 'held out'}"
         told = f"{self.found:.1%} of {cases} are above it"
         if self.rate * self.cases < 1.0:
             told = f"none of {cases} is above it (a rate of {self.rate:g} needs more of them)"
-        caution = ", so new ones will be more often (--normal FILE gives others)" if self.learned else ""
+        caution = ", so new ones will be above it more often (--normal FILE gives others)" if self.learned else ""
         return f"{self.bits:.1f} bits: {told}{caution}; {above:,} of these {of:,} are"
 
 
@@ -49,7 +49,7 @@ def bound(scores: np.ndarray, rate: float, learned: bool = False) -> Alarm:
 
 
 def normal_scores(model: Any, run: Path, by: str) -> tuple[np.ndarray, bool] | None:
-    """The scores of the cases that a run held out, else of those it learned from, and whether it did."""
+    """The scores of the cases that a run held out, or of those it learned from, and whether it learned from them."""
     from glnn.cli.run_folder import RunFolder
     from glnn.sequences import InputError, Reader
 
@@ -83,5 +83,5 @@ def scores_of(model: Any, data: Data, by: str) -> np.ndarray:
 
 
 def _last_sequences(data: Encoded, symbols: int) -> int:
-    """Where the sequences begin that hold the last so many symbols."""
+    """Where the sequences begin that hold the last symbols, this many of them."""
     return int(np.searchsorted(data.starts, data.starts[-1] - symbols, side="left"))

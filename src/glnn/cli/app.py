@@ -56,7 +56,7 @@ app = typer.Typer(
 
 
 def _leaving_quietly(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, for which Ctrl-C and a reader that goes away are no faults."""
+    """The command; Ctrl-C and a reader that goes away are not errors."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -90,4 +90,4 @@ def _options(
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Options that stand before any command."""
+    """Options given before any command."""

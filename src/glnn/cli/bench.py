@@ -1,7 +1,8 @@
 """`glnn bench`: how fast this installation trains on this machine, in half a minute and without the repository.
 
 Times are CPU seconds of whole steps, an update of w and one of the transitions with their trials, the best of a few;
-kernels are compiled before. Problems are those of the benchmarks with less data, so that times a symbol compare.
+kernels are compiled first. Problems are those of the benchmarks with less data, so that times per symbol can be
+compared.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ MODELS, METRICS = tuple(registry.networks()), tuple(registry.metrics())
 
 
 def bench(
-    models: Annotated[str, typer.Option(metavar="NAMES", help="Models to compare, with commas between.")] = ",".join(
+    models: Annotated[str, typer.Option(metavar="NAMES", help="Models to compare, separated by commas.")] = ",".join(
         MODELS
     ),
-    metrics: Annotated[str, typer.Option(metavar="NAMES", help="Metrics to compare, with commas between.")] = ",".join(
+    metrics: Annotated[str, typer.Option(metavar="NAMES", help="Metrics to compare, separated by commas.")] = ",".join(
         METRICS
     ),
-    steps: Annotated[int, typer.Option(min=2, help="Steps of each, of which the quickest counts.")] = 6,
+    steps: Annotated[int, typer.Option(min=2, help="Steps of each; the quickest counts.")] = 6,
     threads: options.Threads = 1,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -104,7 +105,7 @@ def measured(problem: Problem, model: str, metric: str, steps: int, threads: int
     def look(info: StepInfo, trainer: Trainer) -> None:
         nonlocal last
         now = clock()
-        # The first step has a forward pass more.
+        # The first step needs one more forward pass.
         if info.step > 1:
             seconds.append(now - last)
         last = now
@@ -154,12 +155,12 @@ def _chosen(option: str, names: str, known: tuple[str, ...]) -> list[str]:
     wrong = [name for name in chosen if name not in known]
     if wrong or not chosen:
         raise InputError(
-            f"{option} {names}: {', '.join(wrong) or 'nothing'} is not there; choose from {', '.join(known)}"
+            f"{option} {names}: {', '.join(wrong) or 'nothing'} is unknown; choose from {', '.join(known)}"
         )
     return chosen
 
 
 def _rate(row: dict[str, Any]) -> str:
-    """Symbols a second in three digits."""
+    """Symbols per second in three digits."""
     rate = row["symbols_per_second"]
     return f"{float(f'{rate:.3g}'):,.0f}"

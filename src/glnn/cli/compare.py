@@ -25,13 +25,13 @@ def compare(
     valid: options.Valid = None,
     budget: Annotated[str, typer.Option(help="CPU time for each model: 30s, 2m; or '100 steps'.")] = "30s",
     models: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Only these, with commas between: glnn,hmm,contexttree,bzip2")
+        str | None, typer.Option(metavar="NAMES", help="Only these, separated by commas: glnn,hmm,contexttree,bzip2")
     ] = None,
     parameters: Any = None,
     seed: options.Seed = 0,
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each random model, each with the whole budget.")] = 3,
     learning: Annotated[
-        str, typer.Option(metavar="HOW", help="While the data are scored, models stay frozen, or online: learn on.")
+        str, typer.Option(metavar="HOW", help="frozen: models stay as trained while scored; online: they learn on.")
     ] = "frozen",
     format: options.Format = None,
     tokens: options.Tokens = None,
@@ -45,7 +45,7 @@ def compare(
     valid_mask: options.ValidMask = None,
     predict_after: options.PredictAfter = None,
     page: Annotated[
-        Path | None, typer.Option(metavar="OUT", help="Where the page (.html) about it goes; NAME-comparison.html.")
+        Path | None, typer.Option(metavar="OUT", help="Where to write the page; NAME-comparison.html if left out.")
     ] = None,
     no_page: Annotated[bool, typer.Option("--no-page", help="Only the table.")] = False,
     json: options.Json = False,
@@ -53,12 +53,11 @@ def compare(
 ) -> None:
     """Compare all models on your data at equal CPU time.
 
-    Each runs alone, on one thread; file compressors stand beside them, and a page to look at is written (with --json
-    only where --page names one). The bits are those of the validation data (the last tenth of the file without
-    --valid), which no model sees in training. Models with a random start are trained with several seeds. How much more
-    than the best each needs is told with its 95 % interval, from paired differences on each case or stretch of a text.
-    All models are scored as they were trained (with --learning online, those that can go on learning do); compressors
-    cannot help learning on, and are marked.
+    Each runs alone, on one thread, next to file compressors; a page to look at is written (with --json only if --page
+    names one). The bits are those of the validation data (the last tenth of the file without --valid), which no model
+    sees in training. Models with a random start are trained with several seeds. How many more bits than the best each
+    needs has a 95 % interval, from paired differences on each case or stretch of a text. All models are scored as they
+    were trained (with --learning online, those that can go on learning do); compressors always learn, and are marked.
 
     \b
     Examples:
@@ -158,12 +157,12 @@ def table(rows: Sequence[Row], symbols: int) -> Any:
         for row in rows
     ]
     return data_table(
-        ("model", "", "scored", "bits", "bits a symbol", "over the best", "CPU s", "parameters"), lines, left=3
+        ("model", "", "scored", "bits", "bits per symbol", "over the best", "CPU s", "parameters"), lines, left=3
     )
 
 
 def _scored(row: Row) -> str:
-    """Whether it went on learning while it was scored."""
+    """Whether it kept learning while it was scored."""
     if row.group == "true model":
         return ""
     return "learns on" if row.learns else "frozen"
@@ -180,7 +179,7 @@ def write_comparison(page: Path, rows: Sequence[Row], held: Data, symbols: int, 
         for row in rows
     ]
     caption = (
-        f"Each model had {budget} of CPU time on one thread. What is marked so keeps learning as it reads these "
+        f"Each model had {budget} of CPU time on one thread. Rows marked so keep learning as they read these "
         "data; the others are frozen. Intervals are 95 %, from paired differences on each case or stretch of the text."
     )
     comparison = Comparison(shown, symbols, caption)
@@ -194,7 +193,7 @@ def write_comparison(page: Path, rows: Sequence[Row], held: Data, symbols: int, 
 
 
 def _said(row: Row, best: Row) -> str:
-    """What stands beside a row's name in the page."""
+    """What the page shows next to a row's name."""
     parts = [part for part in (row.detail, "learns on" if row.learns else "") if part]
     over = row.over(best)
     if row is not best and over.half is not None:
@@ -232,7 +231,7 @@ def _chosen(models: str | None, masked: bool) -> list[str]:
         wrong = [name for name in chosen if name not in NAMES]
         if wrong or not chosen:
             raise InputError(
-                f"--models {models}: {', '.join(wrong) or 'nothing'} is not there; choose from {', '.join(NAMES)}"
+                f"--models {models}: {', '.join(wrong) or 'nothing'} is unknown; choose from {', '.join(NAMES)}"
             )
     else:
         chosen = list(NAMES)
@@ -278,7 +277,7 @@ def _symbols(data: Data) -> int:
 
 
 class Growing:
-    """The rows as they come, each with a line, and the progress of the one that is on its way."""
+    """The rows as they come, one line each, and the progress of the current one."""
 
     def __init__(self, quiet: bool) -> None:
         from glnn.cli.printing import ProgressLine
@@ -294,10 +293,10 @@ class Growing:
         self._name = name
 
     def finished(self, row: Row) -> None:
-        """A row that is there."""
+        """A finished row."""
         told = f"failed: {row.error}" if row.error else f"{row.bits:,.0f} bits"
         self._line.display.say(f"{row.name}: {told}")
 
     def close(self) -> None:
-        """Take the progress away."""
+        """Remove the progress line."""
         self._line.close()

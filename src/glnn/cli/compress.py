@@ -13,7 +13,7 @@ from glnn.cli import options
 
 Paths = Annotated[
     list[Path],
-    typer.Argument(metavar="[RUN] FILE OUT", help="A run or a model file, if one is to be used; the file; the result."),
+    typer.Argument(metavar="[RUN] FILE OUT", help="A run or model file (optional), the file, and the result."),
 ]
 
 
@@ -24,9 +24,9 @@ def compress(
 ) -> None:
     """Compress a file, alone or with a model.
 
-    Without a model it learns as it reads, and nothing but the result is needed to get the file back. With one, the
-    same model is needed. The result is decoded once to be sure before it is written. A model of an event log
-    compresses the activities, and xz what else is in the log.
+    Without a model it learns as it reads, and nothing but the result is needed to get the file back. With one, the same
+    model is needed. The result is decoded once as a check before it is written. A model of an event log compresses the
+    activities, and xz the other columns.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def compress(
     if json:
         print_json(facts)
         return
-    ratio = f", {8 * after / before:.3f} bits a byte" if before else ""
+    ratio = f", {8 * after / before:.3f} bits per byte" if before else ""
     rows = [("read", f"{before:,} bytes"), ("written", f"{after:,} bytes{ratio}"), ("to", str(out))]
     print_facts(rows)
 
@@ -109,7 +109,7 @@ def _parted(paths: list[Path], command: str) -> tuple[Path | None, Path, Path]:
 
 @contextmanager
 def _on_disk(file: Path) -> Iterator[Path]:
-    """The file itself; of standard input, which is written `-`, a copy that is gone afterwards."""
+    """The file itself; of standard input, written `-`, a copy that is deleted afterwards."""
     if str(file) != "-":
         yield file
         return

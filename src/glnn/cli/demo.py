@@ -1,8 +1,8 @@
 """`glnn demo`: learn how texts are made in half a minute, and see what was learned.
 
-A sample of one of the paper's sources is learned and another one coded: the bits of the network stand between those of
-the true model, which knows how the text is made, and those of what learns no structure. Insertions shows it best: to go
-on with the alphabet after a block of digits, with words inside it, one has to remember where one was.
+A sample of one of the paper's sources is learned and another one coded. The network's bits lie between those of the
+true model, which knows how the text is made, and those of models that learn no structure. Insertions shows it best: to
+go on with the alphabet after a block of digits, with words inside it, one has to remember where one was.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _document(
 
 
 def _show(show: Any, text: str) -> None:
-    """The first lines of a text, long ones by their two ends."""
+    """The first lines of a text, long ones shortened to their two ends."""
     for line in text.splitlines()[:_LINES]:
         show.print(shortened(line), style="cyan", markup=False, no_wrap=True)
 

@@ -3,9 +3,9 @@
 Models choose their best step on the end of the training data, held out; the validation data are only scored. A failure
 of one is reported in its row and does not stop the others.
 
-Differences are paired, on the same cases or stretches of a text, so that what is hard for both cancels. With d_u the
-bits that one model needs more than another on unit u of n, the difference is Σ d_u, and its 95 % interval
-± t √(n Var d + s²/k + s'²/k'), where s is the spread of a random model's bits over its k seeds.
+Differences are paired, on the same cases or stretches of a text, so that what is hard for both cancels out. If one
+model needs d_u more bits than another on unit u of n, the difference is Σ d_u, and its 95 % interval ± t √(n Var d +
+s²/k + s'²/k'), where s is the spread of a random model's bits over its k seeds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from glnn.training.race import Run
 from glnn.training.records import StepInfo
 from glnn.training.trainer import Trainer
 
-# What takes little time comes first, so that there is something to see.
+# The quick ones come first, so that there is something to see.
 MODELS = tuple(sorted(registry.models(), key=lambda name: registry.models()[name].group == "network"))
 COMPRESSORS = ("bzip2", "xz", "ppmd")
 NAMES = (*COMPRESSORS, *MODELS)
@@ -38,11 +38,11 @@ _FEWEST = 5
 
 
 class Difference(NamedTuple):
-    """How many bits more than another, and how sure that is."""
+    """How many more bits than another, and how sure that is."""
 
     bits: float
     half: float | None
-    """Half the interval; None where there is too little to tell it from."""
+    """Half the interval; None where there is too little data."""
 
     @property
     def told_apart(self) -> bool | None:
@@ -84,7 +84,7 @@ def _quantile(freedom: int) -> float:
 
 @dataclass
 class Row:
-    """What one model or compressor came to on the validation data."""
+    """The result of one model or compressor on the validation data."""
 
     name: str
     group: str
@@ -109,7 +109,7 @@ class Row:
         return float(np.std(self.totals, ddof=1)) if len(self.totals) > 1 else None
 
     def over(self, best: Row) -> Difference:
-        """How many bits it needs more than another row."""
+        """How many more bits it needs than another row."""
         if self.units is None or best.units is None:
             return Difference(self.bits - best.bits, None)
         noise = sum((row.spread or 0.0) ** 2 / max(len(row.totals), 1) for row in (self, best))
@@ -230,14 +230,14 @@ class _Curve(Observer):
         self._training = training
 
     def advance(self, part: float, text: str) -> None:
-        """Tell how far a model without such steps is."""
+        """Report how far a model without such steps is."""
         self._look(part, text)
 
     def step(self, run: Run, info: StepInfo, trainer: Trainer) -> None:
-        """Tell of the step; score the best parameters when it is time."""
+        """Report the step; score the best parameters when it is time."""
         training = self._training
         bits = -info.log_likelihood / math.log(2.0) / max(int(training.split.train.mask.sum()), 1)
-        self._look(fraction_spent(self._budget, training), f"step {info.step}, {bits:.4f} bits a symbol in training")
+        self._look(fraction_spent(self._budget, training), f"step {info.step}, {bits:.4f} bits per symbol in training")
         seconds = training.used("seconds")
         if seconds >= self._next:
             self._next = seconds * _FACTOR

@@ -1,7 +1,7 @@
 """One training from its configuration to its folder: what `glnn train` and `glnn resume` share.
 
-Steps are shown and go to `history.jsonl` as they are made; every so many seconds the best model and a checkpoint are
-written, against crashes. None of it is charged to the budget.
+Steps are shown and go to `history.jsonl` as they are made; the best model and a checkpoint are written every few
+seconds, in case of a crash. None of it is charged to the budget.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED, TERMINATED = 130, 143
 _BITS = 1.0 / float(np.log(2.0))
-_READ = {"read": "all was read", "budget": "as much was read as the budget lasts for: --budget gives more"}
+_READ = {"read": "all was read", "budget": "the budget was enough for this much of the data: --budget gives more"}
 
 
 class Recording(Observer):
@@ -57,10 +57,10 @@ class Recording(Observer):
         self._checkpoint, self._said, self._begun = checkpoint, said, begun
         self._saved = time.monotonic()
         self.counts: dict[str, int] | None = None
-        """How many symbols were to be predicted, to make bits of likelihoods bits a symbol."""
+        """How many symbols were to be predicted, to make bits of likelihoods bits per symbol."""
 
     def begin(self, training: Training) -> None:
-        """Make the folder this run's: what is there from before is replaced."""
+        """Take over the folder: what an earlier run left is replaced."""
         self.training, self.budget = training, parse_budget(self.config.parameters["budget"])
         self.runs, self.size, self.parts = training.runs, training.size, training.split
         size, parts = training.size, {"train": self.parts.train, "validation": self.parts.validation}
@@ -93,14 +93,14 @@ class Recording(Observer):
         return None if self._checkpoint is None else self._checkpoint.runs[self.runs.index(run)]
 
     def finish(self) -> None:
-        """Write down where the training ended."""
+        """Record where the training ended."""
         if self.counts is None:
             return
         self._write_history([known.history for run in self.runs if (known := self._known(run)) is not None])
         self._write_checkpoint()
 
     def step(self, run: Run, info: StepInfo, trainer: Trainer) -> None:
-        """Write the step down, show it, and save when it is time."""
+        """Record the step, show it, and save when it is time."""
         which = self.runs.index(run)
         with self.folder.history.open("a", encoding="utf-8") as file:
             file.write(_line_of(which, info))
@@ -110,7 +110,7 @@ class Recording(Observer):
 
     def save(self) -> None:
         """The best model so far and a checkpoint, each at once or not at all."""
-        # Of a network that has not caught up with its record, the best parameters are not at hand.
+        # The best parameters of a network that has not caught up with its record are not available.
         if all(self._known(run) is run.progress for run in self.runs):
             model = self.training.fitted()
             model.stopped_ = "running"
@@ -122,7 +122,7 @@ class Recording(Observer):
         write_checkpoint(self.folder.path, [self._known(run) or _before(run) for run in self.runs], {})
 
     def _known(self, run: Run) -> Progress | None:
-        """The furthest that a network is known to have come: in the checkpoint, until it has caught up with it."""
+        """The furthest a network is known to have got: in the checkpoint, until it has caught up with it."""
         return furthest(run.progress, self.recorded(run))
 
     def _write_history(self, histories: Sequence[Sequence[StepInfo]]) -> None:
@@ -245,20 +245,20 @@ def _print(result: dict[str, Any]) -> None:
     if result.get("weights") and result.get("combined_bits"):
         *_, evenly, weighed = result["combined_bits"]
         what = f"{len(result['members'])} members" if len(result["members"]) > 1 else "calibration"
-        rows.append((what, f"{evenly:.4f} → {weighed:.4f} bits a symbol of the validation data"))
+        rows.append((what, f"{evenly:.4f} → {weighed:.4f} bits per symbol of the validation data"))
     rows.append(("folder", result["run"]))
     print_facts(rows)
 
 
 class Stop:
-    """What stopped a training, as an exit code."""
+    """Why a training stopped, as an exit code."""
 
     code = INTERRUPTED
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[Stop]:
-    """A request to end (SIGTERM, as schedulers send it) stops a training like Ctrl-C does: what is learned is kept."""
+    """SIGTERM, which schedulers send, stops a training as Ctrl-C does: what was learned is kept."""
     found = Stop()
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -278,6 +278,6 @@ def stopped_by_signals() -> Iterator[Stop]:
 
 
 def default_folder(data: Path, model: str) -> Path:
-    """Where a run goes when nobody says: beside where one works, named after data and model."""
+    """The default folder of a run: in the current folder, named after data and model."""
     name = data.name.split(".")[0] or data.stem
     return Path(f"{'stdin' if str(data) == STANDARD_INPUT else name}-{model.lower()}")

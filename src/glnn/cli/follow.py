@@ -1,4 +1,4 @@
-"""`glnn follow`: a log as it grows, of which the events that surprise are told, with what was expected instead."""
+"""`glnn follow`: watch a log as it grows, and report surprising events with what was expected instead."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ def follow(
         Path, typer.Argument(metavar="[FILE]", help="A file that grows, through rotation; - is standard input.")
     ] = Path("-"),
     threshold: Annotated[
-        float | None, typer.Option(metavar="BITS", min=0.0, help="Tell events that cost more than so many bits.")
+        float | None, typer.Option(metavar="BITS", min=0.0, help="Report events that cost more than this many bits.")
     ] = None,
     false_alarms: Annotated[
         float | None,
-        typer.Option(metavar="RATE", help="Tell so many of a normal file's events; 0.001 unless --threshold is given."),
+        typer.Option(metavar="RATE", help="The share of normal events to report; 0.001 unless --threshold is given."),
     ] = None,
     normal: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Normal events for the rate; the run's validation data if not given."),
+        typer.Option(metavar="FILE", help="A file of normal events; the run's validation data if left out."),
     ] = None,
-    learn: Annotated[bool, typer.Option("--learn", help="Go on learning from what is followed.")] = False,
+    learn: Annotated[bool, typer.Option("--learn", help="Keep learning from what is followed.")] = False,
     once: Annotated[bool, typer.Option("--once", help="Stop at the end of the file.")] = False,
     last: Annotated[
         str | None, typer.Option(metavar="ACTIVITY", help="Event log: the activity after which a case is over.")
     ] = None,
     cases: Annotated[
-        int, typer.Option(min=1, help="Event log: how many cases are kept; the one longest unused is forgotten.")
+        int, typer.Option(min=1, help="Event log: how many cases to keep; the one unused longest is forgotten.")
     ] = 10_000,
     state: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to keep how far it got; beside the model if not given.")
+        Path | None, typer.Option(metavar="FILE", help="Where to keep its place; next to the model if left out.")
     ] = None,
     save_every: Annotated[float, typer.Option(metavar="SECONDS", min=0.0, help="How often to write it.")] = 5.0,
     format: options.Format = None,
@@ -47,10 +47,10 @@ def follow(
     json: Annotated[bool, typer.Option("--json", help="Print a JSON document for each surprise.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Follow a log as it grows, and tell what surprises.
+    """Follow a log as it grows, and report surprising events.
 
-    Lines are read as the training data were. How far it got is kept in a file, so that a new start goes on where the
-    last one ended, or was killed; what came after the last writing is then told again. A model that was trained to
+    Lines are read as the training data were. Its place in the log is kept in a file, so that the next start continues
+    where the last one ended or was killed; what came after the last save is then reported again. A model trained to
     predict only what comes after a symbol is asked about nothing else.
 
     \b

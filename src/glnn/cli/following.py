@@ -1,4 +1,4 @@
-"""What `glnn follow` does: opens or takes up a follower, reads on until told to stop, and keeps how far it got.
+"""What `glnn follow` does: opens or continues a follower, reads until told to stop, and keeps its place.
 
 Everything is in one file, written whole every few seconds: streams, what they learned, place in the log, counts.
 """
@@ -83,7 +83,7 @@ def followed(run: Path, file: Path, wanted: Wanted, reading: dict[str, str | Non
 
     stop, kept = Stop(), Kept(wanted.state or _beside(run, file), wanted.save_every)
     if not kept.path.parent.is_dir():
-        # Better said now than when what was followed is to be kept.
+        # Better to say it now than when saving fails.
         raise InputError(f"--state: the folder {kept.path.parent} does not exist: make it first")
     with stop.listening():
         follower, lines = _open(run, file, wanted, reading, kept, stop)
@@ -99,7 +99,7 @@ def followed(run: Path, file: Path, wanted: Wanted, reading: dict[str, str | Non
     tally = follower.tally
     each = tally.bits / tally.events if tally.events else 0.0
     tell(
-        f"{tally.events:,} events, {each:.3f} bits an event; {tally.told:,} told; {tally.broken:,} broken lines; "
+        f"{tally.events:,} events, {each:.3f} bits per event; {tally.told:,} reported; {tally.broken:,} broken lines; "
         f"kept in {kept.path}",
         quiet,
     )
@@ -129,7 +129,7 @@ def _read(follower: Follower, line: bytes, json: bool) -> None:
     except BrokenLine as why:
         if follower.tally.broken <= _TOLD_BROKEN:
             more = "; more of them are only counted" if follower.tally.broken == _TOLD_BROKEN else ""
-            tell(f"line {follower.tally.lines:,} is left out: {why}{more}")
+            tell(f"line {follower.tally.lines:,} was skipped: {why}{more}")
 
 
 def _text(found: Surprise, kind: str) -> str:
@@ -157,7 +157,7 @@ def _document(found: Surprise) -> dict[str, Any]:
 
 
 class Kept:
-    """The file that says how far following got."""
+    """The file that keeps the place in the log."""
 
     def __init__(self, path: Path, every: float) -> None:
         self.path, self._every = path, every
@@ -167,7 +167,7 @@ class Kept:
         self._written = 0
 
     def of(self, follower: Follower, lines: GrowingFile | Pipe) -> None:
-        """What is to be written from now on."""
+        """Set what is written from now on."""
         self._follower, self._lines, self._written = follower, lines, follower.tally.lines
 
     def now_and_then(self) -> None:
@@ -185,7 +185,7 @@ class Kept:
         streams, position = self._follower.streams, self._lines.position
         place = None if position is None else [*position]
         streams.more = {**streams.more, **self._follower.memory(), "position": place}
-        # What is told of must be told before it is written that it was.
+        # Surprises must be printed before the file says that they were.
         sys.stdout.flush()
         streams.save(self.path)
         self._written = self._follower.tally.lines
@@ -209,7 +209,7 @@ def _open(
     reading = as_in(reading, **changes)
     if reading.predict_after is None and run.is_dir() and "data_mask" in RunFolder(run).config().inputs:
         raise InputError(
-            f"{run} was trained to predict what a mask says, and of events to come there is none: say with "
+            f"{run} was trained with a mask, and there is none for events to come: say with "
             "--predict-after which of them are to be predicted"
         )
     rate = wanted.false_alarms
@@ -222,7 +222,7 @@ def _open(
     parser = parser_for(reading, memory.get("parser"))
 
     def stopped() -> bool:
-        # Asked whenever nothing new is there: also what was read last is then written.
+        # Called whenever nothing new has come, so that what was read last is saved too.
         kept.now_and_then()
         return stop()
 
@@ -240,7 +240,7 @@ def _open(
         counting = rate is not None and _count_normal(threshold, model, run, reading, wanted.normal)
         follower = Follower(streams, parser, threshold, counting, wanted.last, after=after)
     else:
-        tell(f"{kept.path}: going on after {before.tally.lines:,} lines")
+        tell(f"{kept.path}: continuing after {before.tally.lines:,} lines")
         follower = Follower(
             streams, parser, threshold, before.counting, wanted.last, before.tally, after, before.due, before.course
         )
@@ -249,7 +249,7 @@ def _open(
 
 
 def _after(reading: ReadOptions, model: SequenceModel) -> Any:
-    """The symbol right after which events are predicted, as the lines have it; None where all are."""
+    """The symbol right after which events are predicted, as the lines have it; None if all are."""
     from glnn.sequences.special import base_of
 
     symbol, base = reading.predict_after, base_of(model.alphabet_)
@@ -261,22 +261,22 @@ def _after(reading: ReadOptions, model: SequenceModel) -> Any:
     elif base.kind == "integers" and symbol.lstrip("-").isdigit():
         known = int(symbol)
     if known not in base.codes:
-        raise InputError(f"--predict-after is {symbol!r}, which is no symbol of the model ({base.summary()})")
+        raise InputError(f"--predict-after is {symbol!r}, which is not a symbol of the model ({base.summary()})")
     return known
 
 
 def _taken_up(path: Path, model: str, wanted: Wanted) -> Streams | None:
-    """The streams as they were left, if they were."""
+    """The saved streams, if there are any."""
     from glnn.estimators.streaming import load_streams
 
     if not path.exists():
         return None
     found = load_streams(path)
     if found.more.get("model") != model:
-        raise InputError(f"{path} was kept for another model: remove it to begin anew, or name another with --state")
+        raise InputError(f"{path} was kept for another model: remove it to start again, or name another with --state")
     if (found.learner is not None) != wanted.learn:
         how = "with" if found.learner is not None else "without"
-        raise InputError(f"{path} was kept {how} --learn: go on so, remove it, or name another with --state")
+        raise InputError(f"{path} was kept {how} --learn: continue that way, remove it, or name another with --state")
     return found
 
 
@@ -295,7 +295,7 @@ def _count_normal(
     if threshold.bits < float("inf"):
         return False
     number = 0 if found is None else found.size
-    tell(f"{number:,} normal events are too few for a rate of {threshold.rate:g}: those that are followed count too")
+    tell(f"{number:,} normal events are too few for the rate {threshold.rate:g}: those that are followed count too")
     return True
 
 
@@ -331,6 +331,6 @@ def _bits(model: SequenceModel, content: Any, mask: np.ndarray | None, last: int
 
 
 def _beside(run: Path, file: Path) -> Path:
-    """Where it is kept when nobody says where: in the folder of the run, or beside the model file."""
+    """The default place: in the folder of the run, or next to the model file."""
     name = "standard-input" if str(file) == "-" else file.name
     return run / f"follow-{name}.state" if run.is_dir() else run.with_name(f"{run.name}-follow-{name}.state")

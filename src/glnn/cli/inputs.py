@@ -1,6 +1,6 @@
-"""Files as the commands read them, with what is said about it, and names of those that they write.
+"""How commands read files and what they say about them, and the names of files they write.
 
-Said are the file, what it was taken for and how much is in it; nothing is replaced unasked.
+They name the file, what it was taken for and how much is in it; nothing is replaced without being asked.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Data:
     """One text, bytes, words or lines; or several sequences."""
     mask: np.ndarray | None
     names: tuple[str, ...] | None
-    """What the sequences are called: the cases of an event log."""
+    """The names of the sequences: the cases of an event log."""
     path: Path
     options: ReadOptions | None = None
-    """How the file was read, with everything that was found out."""
+    """How the file was read, with everything that was recognised."""
     said: str = ""
-    """What the file was taken for, to be told once it is clear that it can be used."""
+    """What the file was taken for, to be said once it is clear that it can be used."""
 
 
 def read(path: Path, options: ReadOptions, mask_path: Path | None = None) -> Data:
@@ -63,7 +63,7 @@ def sha256(path: Path) -> str:
 def prefix_of(texts: list[str] | None, alphabet: Alphabet) -> Any:
     """A prefix as the model reads it: events one by one, anything else as one text; every symbol must be known.
 
-    A single text that names no symbol is as many of them as it has words, none if it is empty, where all words do.
+    A single text that is not a symbol itself is split into words, if each of them is one.
     """
     from glnn.sequences.nearest import nearest_of
     from glnn.sequences.tokens import parts_of
@@ -110,7 +110,7 @@ def check_free(path: Path, force: bool) -> None:
 
 
 def free_name(stem: str, suffix: str) -> Path:
-    """A name in the current folder that is not taken, for what nobody named: nothing is replaced unasked."""
+    """A name in the current folder that is not taken, for output that nobody named: nothing is replaced."""
     number = 1
     while True:
         path = Path(f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")

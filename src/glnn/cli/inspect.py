@@ -1,7 +1,6 @@
-"""`glnn inspect`: what goes on inside a model over a sequence, as a page or as a picture.
-
-Of a network that is what its units are at. A mixture has no units: shown is how much each context, match and network
-spoke for the symbol that came; and of a context tree, how much contexts of each length weighed.
+"""`glnn inspect`: what happens inside a model along a sequence, as a page or a picture. For a network, the activities
+of its units. A mixture has no units: it shows how much each context, match and network spoke for the symbol that came;
+a context tree shows how much contexts of each length counted.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ def inspect(
 ) -> None:
     """Look inside a model at work on a file.
 
-    Shown is what each unit of a network is at when each symbol comes. The page (.html) lets one zoom, see the symbols,
-    the graph and the time scales. A picture (.png) is the heat map alone: time from left to right, a row for each unit,
-    blue below zero and red above. --json prints the numbers too.
+    It shows the activity of each unit of a network at each symbol. On the page (.html) you can zoom and see the
+    symbols, the graph and the time scales. A picture (.png) is the heat map alone: time from left to right, a row for
+    each unit, blue below zero and red above. --json prints the numbers too.
 
-    A mixture is shown by who spoke for what came: a table of contexts, matches and networks, and where they spoke.
+    For a mixture it shows how much each context, match and network spoke for the symbols that came.
 
     \b
     Examples:
@@ -88,7 +87,7 @@ def inspect(
 
 
 def _print_voices(trace: Trace) -> None:
-    """Who spoke for what came: on average, and at how many of the symbols most of all."""
+    """Who spoke for what came: on average, and for how many symbols most of all."""
     import numpy as np
 
     from glnn.cli.printing import console, data_table

@@ -2,7 +2,7 @@
 
     units: int | str = parameter("auto", partial(integer, low=1, word="auto"), "size of the network")
 
-in an estimator is also `--units`, with its check and its help. Nothing is imported for it, so that help stays quick.
+in an estimator also makes `--units`, with its check and its help. Nothing is imported for it, so that help stays quick.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from glnn import registry
 if TYPE_CHECKING:
     from glnn.estimators import SequenceModel
 
-# Said by other options, or no matter of one word.
+# Set by other options, or not a single word.
 _NO_OPTIONS = {"budget", "random_state", "n_jobs", "unknown", "end", "alphabet", "verbose", "trainer", "time_scales"}
-# Where the command line calls a parameter by another name.
+# Parameters with another name on the command line.
 _OTHER_NAMES = {"n_jobs": "--threads", "random_state": "--seed"}
 
 
@@ -41,7 +41,7 @@ def option_of(name: str) -> Any:
 def with_model_options(*only: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command an option for every parameter of the models, or for some of them.
 
-    It gets those that were given as `parameters`; they are listed in the place of it.
+    The command gets those that were given as `parameters`; help lists them in its place.
     """
     names = only or tuple(name for name in registry.parameters() if name not in _NO_OPTIONS)
     kinds = {name: option_of(name) for name in names}
@@ -80,7 +80,7 @@ def value_of(text: Any) -> Any:
 
 
 def estimator(name: str, given: dict[str, Any], common: dict[str, Any]) -> SequenceModel:
-    """The model of a name, with the options that were given, looked at, and of `common` those that it has."""
+    """The model of that name with the options that were given, checked, and those of `common` that it has."""
     from glnn import estimators
     from glnn.sequences import InputError
 
@@ -99,7 +99,7 @@ def estimator(name: str, given: dict[str, Any], common: dict[str, Any]) -> Seque
 
 
 def default_model(given: dict[str, Any]) -> str:
-    """The model where none is named: a mixture, or a GLNN where an option is for networks."""
+    """The default model: a mixture, or a GLNN if an option is for networks."""
     from glnn import estimators
 
     known = estimators.estimator("mixture").default_params()

@@ -21,24 +21,24 @@ AllThreads = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]
 
-Valid = Annotated[Path | None, typer.Option(metavar="FILE", help="Data that is not trained on.")]
+Valid = Annotated[Path | None, typer.Option(metavar="FILE", help="Data that are not trained on.")]
 Format = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="What the file is: text, lines, fasta, xes, csv, abc, jsonl; guessed and said."),
+    typer.Option(metavar="NAME", help="text, lines, fasta, xes, csv, abc or jsonl; guessed if left out."),
 ]
 Tokens = Annotated[
     str | None,
-    typer.Option(metavar="CUT", help="Cut it into chars, bytes, words, lines; numbers, of one sequence a line."),
+    typer.Option(metavar="CUT", help="Cut into chars, bytes, words or lines; or numbers, one sequence per line."),
 ]
 Case = Annotated[str | None, typer.Option(metavar="COLUMN", help="Event log: the column that names the case.")]
 Activity = Annotated[str | None, typer.Option(metavar="COLUMN", help="Event log: the column of the activity.")]
 Time = Annotated[str | None, typer.Option(metavar="COLUMN", help="Event log: the column of the time.")]
 TimeFormat = Annotated[str | None, typer.Option(metavar="FORMAT", help="Event log: how times are written (strptime).")]
 Delimiter = Annotated[
-    str | None, typer.Option(metavar="CHAR", help="Event log: what stands between the fields, such as ';' or '\\t'.")
+    str | None, typer.Option(metavar="CHAR", help="Event log: what separates the fields, such as ';' or '\\t'.")
 ]
 Empty = Annotated[
-    str, typer.Option(metavar="WHAT", help="Event log: with an empty cell, error, skip the event, or keep it.")
+    str, typer.Option(metavar="WHAT", help="Event log: an empty cell is an error; or skip the event, or keep it.")
 ]
 Mask = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A file of 0 and 1: which symbols are to be predicted.")
@@ -49,5 +49,5 @@ PredictAfter = Annotated[
 ]
 Prefix = Annotated[
     list[str] | None,
-    typer.Option("--prefix", metavar="TEXT", help="What came before; for event logs once for each event."),
+    typer.Option("--prefix", metavar="TEXT", help="What came before; for event logs, once per event."),
 ]

@@ -16,7 +16,7 @@ def predict(
     top: Annotated[int, typer.Option(min=1, help="How many symbols to show.")] = 10,
     json: options.Json = False,
 ) -> None:
-    """Tell what comes next, after a prefix or at the start.
+    """Say what comes next, after a prefix or at the start.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""What goes to standard output: tables for people, one JSON document for machines; and signs of life to standard error.
+"""What goes to standard output: tables for people, one JSON document for machines; and progress on standard error.
 
 No colours and no cut columns where the output is not a terminal.
 """
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _WIDE = 1000
-# Where nobody watches, a line now and then.
+# A line now and then where no one is watching.
 _PLAIN_PAUSE = 5.0
 
 
 def print_json(document: Any) -> None:
-    """One JSON document; what is not finite becomes null, which is what JSON has."""
+    """One JSON document; what is not finite becomes null."""
     typer.echo(json.dumps(finite(document), allow_nan=False))
 
 
@@ -48,13 +48,13 @@ def console(quiet: bool = False) -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    # A table would otherwise be fitted into 80 columns that nobody has.
+    # Without a terminal a table would be squeezed into 80 columns.
     width = None if sys.stdout.isatty() else _WIDE
     return Pipeable(highlight=False, quiet=quiet, width=width, soft_wrap=not sys.stdout.isatty())
 
 
 def print_facts(rows: Sequence[tuple[str, str]]) -> None:
-    """Names and what they are, a line each."""
+    """Names and values, one per line."""
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         typer.echo(f"{name:<{width}}  {value}")
@@ -119,5 +119,5 @@ class ProgressLine:
             self.display.say(text)
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         self.display.close()

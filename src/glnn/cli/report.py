@@ -17,13 +17,11 @@ def report(
     run: options.Run,
     data: Annotated[
         Path | None,
-        typer.Option(
-            "--data", metavar="FILE", help="What to show the model at work on; its validation data if left out."
-        ),
+        typer.Option("--data", metavar="FILE", help="The data to show the model on; its validation data if left out."),
     ] = None,
     followed: Annotated[
         Path | None,
-        typer.Option(metavar="STATE", help="What glnn follow kept: show how the bits of what it read went over time."),
+        typer.Option(metavar="STATE", help="A file that glnn follow kept: show its bits over time."),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="OUT", help="The page; RUN/report.html if left out.")] = None,
     json: options.Json = False,
@@ -58,7 +56,7 @@ def report(
         config = RunFolder(run).config()
         shown = config.data("valid") or config.data("data")
     if shown is None:
-        raise InputError(f"{run} is a model without its data: say with --data what to show it at work on")
+        raise InputError(f"{run} is a model without its data: say with --data what to show it on")
     course = None if followed is None else _course(followed)
     if is_run:
         counts = (RunFolder(run).result() or {}).get("counts") or {}
@@ -82,7 +80,7 @@ def report(
 
 
 def _course(path: Path) -> Any:
-    """How the bits went that `glnn follow` counted."""
+    """The bits over time that `glnn follow` counted."""
     from glnn.estimators.streaming import load_streams
     from glnn.report.drift import drift_of_stretches
     from glnn.sequences import InputError
@@ -93,5 +91,5 @@ def _course(path: Path) -> Any:
     course = drift_of_stretches(found.stretches, streams.learner is not None)
     if course is None:
         events = sum(events for events, _ in found.stretches)
-        raise InputError(f"{path} has {events:,} events, too few to see how their bits went: follow more of them")
+        raise InputError(f"{path} has {events:,} events, too few to show their bits over time: follow more of them")
     return course

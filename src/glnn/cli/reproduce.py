@@ -33,9 +33,9 @@ def reproduce(
         float | None,
         typer.Option(help="Times the paper's 30, 10 and 10 minutes a run (0.06 if left out), or its 2,000 passes (1)."),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are, and go.")] = Path("reproduction"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results.")] = Path("reproduction"),
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes on this machine, one thread each; all cores if not given.")
+        int | None, typer.Option(min=1, help="Processes on this machine, one thread each; all cores if left out.")
     ] = None,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
@@ -79,7 +79,7 @@ def reproduce(
             metavar="TEXT", help="Only settings whose name has this in it, such as 'music, GLNN'; repeatable."
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only this many settings, from the first on.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first settings, this many of them.")] = None,
     no_run: Annotated[bool, typer.Option("--no-run", help="Run nothing, show what is there.")] = False,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Put the table between the markers of this page too.")
@@ -93,7 +93,7 @@ def reproduce(
     """Regenerate the results of the paper: its table, its figures, distant XOR.
 
     Every finished run is a line of JSON in DIR (table.jsonl, xor.jsonl), written at once; what is there is not run
-    again, so a sweep can be stopped and taken up. `figures` draws the runs that are there.
+    again, so a sweep can be stopped and continued. `figures` draws the runs that are there.
 
     \b
     Examples:
@@ -148,7 +148,7 @@ def reproduce(
 
 
 def _refuse_what_is_not_taken(context: typer.Context, what: str) -> None:
-    """An option of another command is told, not passed over."""
+    """An option of another command is refused, not ignored."""
     from glnn.sequences import InputError
 
     # The group is click's or typer's own copy of it: only the names of its members are the same.
@@ -193,7 +193,7 @@ def _wanted(
 
 
 def _all_of_the_table(path: Path, reading: str) -> list[Setting]:
-    """The settings of all lines that read the paper this way, whatever their budgets and seeds."""
+    """The settings of all lines with this reading of the paper, whatever their budgets and seeds."""
     from glnn.reproduction.results import read_lines
     from glnn.reproduction.settings import from_json, readings
     from glnn.sequences import InputError

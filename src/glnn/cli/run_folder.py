@@ -1,6 +1,6 @@
 """The folder of a run: the model, how to repeat it, its history and checkpoints, with a lock against a second writer.
 
-`config.json` says everything that is needed to do the run again; `result.json` is there when the run came to an end.
+`config.json` says everything that is needed to repeat the run; `result.json` is there when the run is finished.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ class Input:
     def found(self) -> Path:
         """Where the file is now; it must be the same."""
         if self.given == STANDARD_INPUT:
-            raise InputError("the data came from standard input, which is gone: train on a file to be able to go on")
+            raise InputError("the data came from standard input: train on a file to be able to resume")
         for path in (Path(self.path), Path(self.given)):
-            # Only what is a file: a device would never come to its end.
+            # Only regular files: a device never ends.
             if path.is_file():
                 if sha256(path) != self.sha256:
-                    raise InputError(f"{path} is not what it was when the run began: put the old file back")
+                    raise InputError(f"{path} has changed since the run began: put the old file back")
                 return path
-        raise InputError(f"{self.path} is gone: put it back, the run needs its data")
+        raise InputError(f"{self.path} is missing: put it back, the run needs its data")
 
 
 @dataclass
 class Config:
-    """All that is needed to do a run again."""
+    """All that is needed to repeat a run."""
 
     model: str
     parameters: dict[str, Any]
@@ -67,7 +67,7 @@ class Config:
     command: list[str] = field(default_factory=list)
     started: str = ""
     size: dict[str, int] | None = None
-    """What "auto" became."""
+    """What "auto" was resolved to."""
     sizes_for: float | None = None
     """The budget in seconds that sizes and rivals were chosen for, where it has grown since."""
     resumed: list[dict[str, Any]] = field(default_factory=list)
@@ -122,7 +122,7 @@ class Config:
 
 
 class RunFolder:
-    """A folder, and what is where in it."""
+    """A folder, and the files in it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -146,7 +146,7 @@ class RunFolder:
         write_whole(self.config_file, json.dumps(config.as_json(), indent=1).encode() + b"\n")
 
     def result(self) -> dict[str, Any] | None:
-        """What the run came to; None while it has not come to an end."""
+        """The result of the run; None while it is not finished."""
         if not self.result_file.exists():
             return None
         found = _read_json(self.result_file)
@@ -168,19 +168,19 @@ class RunFolder:
             (self.path / name).unlink(missing_ok=True)
 
     def unfinished(self) -> set[Path]:
-        """What a process that was killed had begun to write, or another is writing."""
+        """What a killed process had begun to write, or another is writing."""
         names = (MODEL, CONFIG, HISTORY, RESULT, "checkpoint.safetensors", "checkpoint.previous.safetensors")
         patterns = [f".{name}.{end}" for name in names for end in ("*.part", "*.unfinished", "new")]
         return {left for pattern in patterns for left in self.path.glob(pattern)}
 
     def _sweep(self) -> None:
-        """Take that away; under the lock nobody else is writing."""
+        """Remove that; under the lock nobody else is writing."""
         for left in self.unfinished():
             left.unlink(missing_ok=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other writers out; the system takes the lock away with the process, however that ends."""
+        """Keep other writers out; the system releases the lock when the process ends, however it ends."""
         file = (self.path / LOCK).open("a+")
         try:
             if _lock(file, self.path):
@@ -192,7 +192,7 @@ class RunFolder:
 
 @contextmanager
 def new_run(path: Path, force: bool) -> Iterator[RunFolder]:
-    """A locked folder for a new run. If nothing is begun in it, it is left as it was."""
+    """A locked folder for a new run. If nothing is started in it, it is left as it was."""
     if path.exists() and not path.is_dir():
         raise InputError(f"{path} is a file: a run needs a folder")
     made = [folder for folder in (path, *path.parents) if not folder.exists()]
@@ -255,7 +255,7 @@ def _lock(file: Any, path: Path) -> bool:
     try:
         import fcntl
     except ImportError:
-        # Systems without it: two runs in one folder are then the user's own fault.
+        # On systems without it, nothing keeps two runs out of one folder.
         return False
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -20,12 +20,12 @@ def sample(
     count: Annotated[int, typer.Option(min=1, help="How many samples.")] = 1,
     prefix: options.Prefix = None,
     temperature: Annotated[
-        float, typer.Option(min=0.0, help="Below 1 the likely gets more likely; 0 always takes the likeliest.")
+        float, typer.Option(min=0.0, help="Below 1 the likely becomes more likely; 0 always takes the likeliest.")
     ] = 1.0,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
-    """Write new symbols, as the data are written.
+    """Write new symbols, in the form of the data.
 
     A model of an event log writes an event log, with one case for each sample. The prefix is read first, and not
     written.
@@ -71,7 +71,7 @@ def _as_log(samples: list[Any], case: str, activity: str, delimiter: str) -> str
 
 
 def _plain(item: Any) -> Any:
-    """A sample in terms of JSON; bytes as hexadecimal digits."""
+    """A sample as JSON; bytes as hexadecimal digits."""
     if isinstance(item, bytes):
         return item.hex()
     return item.tolist() if hasattr(item, "tolist") else item

@@ -1,4 +1,6 @@
-"""`glnn score`: the bits that a model needs for a file; cases by what is strangest in them, and what was expected."""
+"""`glnn score`: the bits that a model needs for a file; cases ranked by what is strangest in them, with what was
+expected.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def score(
     ] = 0.01,
     normal: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Normal cases for the threshold; else the held-out ones."),
+        typer.Option(metavar="FILE", help="Normal cases for the threshold; the held-out ones if left out."),
     ] = None,
     mask: options.Mask = None,
     predict_after: options.PredictAfter = None,
@@ -47,11 +49,9 @@ def score(
     time: options.Time = None,
     json: options.Json = False,
 ) -> None:
-    """Tell how many bits a model needs for a file.
-
-    Of an event log the cases come in the order of their two strangest events, with what was expected instead; equal
-    cases are one line. Cases above the threshold are marked: it is the score that one in a hundred normal cases would
-    pass (--alarms). The file is read as the training data were.
+    """Say how many bits a model needs for a file. The cases of an event log are ranked by their two strangest events,
+    with what was expected instead; equal cases share a line. Cases above the threshold are marked: it is the score that
+    one in a hundred normal cases would pass (--alarms). The file is read as the training data were.
 
     \b
     Examples:
@@ -101,7 +101,7 @@ def score(
         _print_symbols(found, data.names)
         return
     rows = [("symbols", f"{found.symbols:,} to be predicted{_ends(found)}"), ("bits", f"{found.bits:,.1f}")]
-    rows.append(("bits a symbol", f"{_each(found.bits, found.symbols):.4f}"))
+    rows.append(("bits per symbol", f"{_each(found.bits, found.symbols):.4f}"))
     if found.unknown:
         rows.append(("unknown", _unknown_text(shown)))
     if alarm is not None:
@@ -115,7 +115,7 @@ def score(
 
 
 class _Shown:
-    """A scored file with the names of everything in it."""
+    """A scored file, with names for everything in it."""
 
     def __init__(self, model: Any, found: Scored, expected: dict[int, Expected], names: tuple[str, ...] | None) -> None:
         self.model, self.found, self.expected, self.names = model, found, expected, names
@@ -276,7 +276,7 @@ def _print_symbols(found: Scored, names: tuple[str, ...] | None) -> None:
 
 
 def plain(token: Any) -> Any:
-    """A symbol in terms of JSON; the end and the escape have names of their own."""
+    """A symbol as JSON; the end and the escape have names of their own."""
     from glnn.report.labels import label
     from glnn.sequences.special import Special
 
@@ -286,7 +286,7 @@ def plain(token: Any) -> Any:
 
 
 def _share(probability: float) -> str:
-    """A probability with two digits that say something."""
+    """A probability with two significant digits."""
     return f"{probability:.2f}" if probability >= 0.095 else f"{probability:.2g}"
 
 

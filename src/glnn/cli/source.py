@@ -27,7 +27,7 @@ def source(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
-    """Write a sample of a synthetic source, and tell its exact bits.
+    """Write a sample of a synthetic source, and say how many bits it costs exactly.
 
     \b
     Example:
@@ -61,7 +61,7 @@ def _parsed(constants: list[str], default: Source) -> dict[str, Any]:
         name, equals, value = constant.partition("=")
         if not equals:
             raise InputError(f"--set {constant}: write a constant as NAME=VALUE")
-        # A name the source does not have is left to the source, which knows the nearest one.
+        # The source itself reports a name it does not have, with the nearest one.
         usual = getattr(default, name, value)
         try:
             parsed[name] = _READERS[type(usual)](value)

@@ -20,12 +20,12 @@ _APART = 20
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Data under a model: `surprise` is (T,), the bits of each position, ends of sequences included."""
+    """Data scored by a model: `surprise` is (T,), the bits of each position, ends of sequences included."""
 
     reading: Reading
     surprise: np.ndarray
     tokens: list[Any]
-    """The symbol at each position, also where it is outside the alphabet."""
+    """The symbol at each position, even if it is outside the alphabet."""
 
     @property
     def encoded(self) -> Encoded:
@@ -48,7 +48,7 @@ class Scored:
         return self.reading.outside
 
     def variants(self) -> list[Variant]:
-        """Equal sequences once."""
+        """Equal sequences, once each."""
         codes = self.encoded.codes.astype(np.int64)
         numbers: dict[Any, int] = {}
         for position, symbol in zip(self.reading.escapes.tolist(), self.unknown, strict=True):
@@ -67,7 +67,7 @@ class Scored:
 
 
 def scored(model: SequenceModel, data: Data) -> Scored:
-    """Score data, and put the bits beside the symbols."""
+    """Score data, symbol by symbol."""
     from glnn.sequences import Reader
 
     reading = Reader(model.alphabet_).read(data.content, data.mask)

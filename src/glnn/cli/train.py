@@ -1,4 +1,4 @@
-"""`glnn train` and `glnn resume`: learn a model from a file into the folder of a run, and go on with one that ended.
+"""`glnn train` and `glnn resume`: learn a model from a file into the folder of a run, and continue one.
 
 The options of `train` that say what to learn are the parameters of the models.
 """
@@ -33,7 +33,7 @@ def train(
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"{' | '.join(registry.models())}; mixture if left out, or glnn where an option is for networks.",
+            help=f"{' | '.join(registry.models())}; mixture if left out, or glnn if an option is for networks.",
         ),
     ] = None,
     parameters: Any = None,
@@ -54,7 +54,7 @@ def train(
     valid_mask: options.ValidMask = None,
     predict_after: options.PredictAfter = None,
     unknown: Annotated[
-        str, typer.Option(help="What a symbol first met later gets: escape (a small probability) or error.")
+        str, typer.Option(help="A symbol first met later: escape gives it a small probability, error refuses it.")
     ] = "escape",
     threads: options.AllThreads = None,
     save_every: Annotated[float, typer.Option(min=0.0, help="Seconds between checkpoints.")] = 30.0,
@@ -62,10 +62,10 @@ def train(
     quiet: options.Quiet = False,
     force: options.Force = False,
 ) -> None:
-    """Learn a model from a file; Ctrl-C keeps the best so far.
+    """Learn a model from a file; Ctrl-C keeps the best one so far.
 
     The folder of the run holds the model, how to repeat it, its history and checkpoints. Without --valid the end
-    of the data is held out, to keep the model that predicts it best.
+    of the data is held out, and the model that predicts it best is kept.
 
     \b
     Examples:
@@ -108,7 +108,7 @@ def train(
 
 
 def _compiled_ahead(model: Any, file: Path) -> Ahead | None:
-    """Begin to compile what the model needs before a long file is read; None where that is of no use."""
+    """Start compiling what the model needs while a long file is read; None where that is no use."""
     from glnn.training.compiling import Ahead, nothing_compiled
 
     try:
@@ -125,14 +125,12 @@ def _compiled_ahead(model: Any, file: Path) -> Ahead | None:
 
 def resume(
     run: options.Run,
-    budget: Annotated[
-        str | None, typer.Option(help="A larger budget than the run was given, including what is spent.")
-    ] = None,
+    budget: Annotated[str | None, typer.Option(help="A larger budget than before, including what is spent.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads, if different from before.")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Go on with a run from its last checkpoint.
+    """Continue a run from its last checkpoint.
 
     With a budget in steps the result has the same bits as that of a run that was never interrupted. The data must be
     where they were, and unchanged. Models without checkpoints (hmm, contexttree) start again.
@@ -159,7 +157,7 @@ def resume(
         if budget is not None:
             _give_more(config, budget, checkpoint)
         elif result is not None and result["stopped"] != "interrupted":
-            tell(f"{run} came to its end ({result['stopped']}); --budget gives it more", quiet or json)
+            tell(f"{run} is finished ({result['stopped']}); --budget gives it more", quiet or json)
             tell_result(result, json)
             return
         if threads is not None and "n_jobs" in config.parameters:
@@ -172,7 +170,7 @@ def resume(
         if config.sizes_for is not None:
             model.sizes_for = Budget(seconds=config.sizes_for)  # type: ignore[attr-defined]
         if checkpoint is not None:
-            tell(f"going on from step {checkpoint.steps:,}", quiet or json)
+            tell(f"continuing from step {checkpoint.steps:,}", quiet or json)
         result = run_training(folder, config, model, data, held, checkpoint, quiet or json)
     tell_result(result, json, stop.code)
 
@@ -197,5 +195,5 @@ def _give_more(config: Config, budget: str, checkpoint: Checkpoint | None) -> No
     if checkpoint is None or len(checkpoint.runs) == size.get("restarts", 1):
         parameters.update(size)
     elif config.sizes_for is None:
-        # Beside the starts there are networks that are trained in another way, with sizes of their own.
+        # Next to the random starts there are networks trained in another way, with sizes of their own.
         config.sizes_for = first.seconds

@@ -81,7 +81,7 @@ class CountingModel(SequenceModel):
             nonlocal stopped
             with clock.paused():
                 bits = -progress.log_likelihood / math.log(2.0) / progress.symbols
-                text = f"{progress.symbols:,} symbols read, {bits:.4f} bits a symbol, {progress.nodes:,} contexts"
+                text = f"{progress.symbols:,} symbols read, {bits:.4f} bits per symbol, {progress.nodes:,} contexts"
                 display.update(progress.symbols / progress.total, text)
                 if any([callback(progress) for callback in calls]):
                     stopped = "callback"

@@ -264,7 +264,7 @@ class _Look:
         """After a stretch of the data."""
         self._bits += bits
         with self._clock.paused():
-            text = f"{symbols:,} symbols read, {self._bits / symbols:.4f} bits a symbol"
+            text = f"{symbols:,} symbols read, {self._bits / symbols:.4f} bits per symbol"
             self._display.update(symbols / self._total, text)
             progress = ReadProgress(symbols, self._total, -self._bits * float(np.log(2.0)), 0)
             self.stopped = any([callback(progress) for callback in self._callbacks])

@@ -62,7 +62,7 @@ class Network(FittedNetwork):
     many steps it repeats that run exactly), `restarts_` (one dict for each start), `members_` (one dict for each
     network that predicts, the best first) and `networks_` (their predictors), `weights_` (how they are mixed by
     entropy, `glnn.predictors.calibration.EntropyWeights`; None for one network as it is), `starts_` (the start state
-    of each, None as trained), `combined_bits_` (bits a symbol of the validation data: of each member, of all mixed
+    of each, None as trained), `combined_bits_` (bits per symbol of the validation data: of each member, of all mixed
     evenly, of all as they are weighed).
     """
 

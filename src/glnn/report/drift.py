@@ -1,4 +1,4 @@
-"""Whether what a model is told changes: bits an event over time, as it was trained and when it goes on learning.
+"""Whether what a model is told changes: bits per event over time, as it was trained and when it goes on learning.
 
 Bits are averaged over stretches of equal length. A change is the cut k that explains most of the means' variance,
 t_k = (m_after − m_before) / (s √(1/k + 1/(K − k))), s the standard deviation of means around their own side's; means of
@@ -85,7 +85,7 @@ def _names(positions: Positions, predictor: Any) -> np.ndarray:
 
 
 def _averaged(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Events of each stretch, where each ends, and its bits an event."""
+    """Events of each stretch, where each ends, and its bits per event."""
     stretches = min(_STRETCHES, bits.size // _LEAST)
     edges = np.linspace(0, bits.size, stretches + 1).astype(np.int64)
     counts = np.diff(edges)

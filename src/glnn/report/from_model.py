@@ -61,7 +61,7 @@ def from_model(
     """All that can be shown of a model on one or several sequences.
 
     `name` says what the data are; `train_symbols` and `validation_symbols`, how many symbols were to be predicted in
-    training, make the learning curves bits a symbol; `followed` is the course of what was followed; `when` is the date
+    training, make the learning curves bits per symbol; `followed` is the course of what was followed; `when` is the date
     in the header, now if it is not given.
     """
     positions = read_positions(model, data, mask)
@@ -111,7 +111,7 @@ def _surprise(model: Any, positions: Positions) -> Surprise:
 def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:
     total, predicted = float(positions.bits.sum()), positions.predicted
     per_symbol = f"{total / predicted:.4g}" if np.isfinite(total) else "∞"
-    facts = [Fact("bits a symbol", per_symbol, f"{total:,.1f} bits for {predicted:,} symbols")]
+    facts = [Fact("bits per symbol", per_symbol, f"{total:,.1f} bits for {predicted:,} symbols")]
     validation = getattr(model, "validation_bits_", None)
     if validation is not None:
         facts.append(Fact("validation, regularised", f"{validation:,.1f} bits", "in training"))

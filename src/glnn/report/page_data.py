@@ -15,7 +15,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing the header says, "bits a symbol" → "1.234"."""
+    """One thing the header says, "bits per symbol" → "1.234"."""
 
     name: str
     value: str
@@ -32,7 +32,7 @@ class Learning:
     history: Sequence[Mapping[str, Any]]
     best_step: int | None = None
     train_symbols: int | None = None
-    """How many symbols were to be predicted; curves are bits a symbol where these are known, total bits otherwise."""
+    """How many symbols were to be predicted; curves are bits per symbol where these are known, total bits otherwise."""
     validation_symbols: int | None = None
 
 
@@ -129,7 +129,7 @@ class Inside:
 
 @dataclass(frozen=True)
 class Change:
-    """After so many events, from so many bits an event to so many."""
+    """After so many events, from so many bits per event to so many."""
 
     after: int
     bits_before: float

@@ -22,7 +22,7 @@ def comparison_table(given: Comparison) -> str:
     true = next((row.bits for row in rows if row.group == "true model"), None)
     best = next((row.bits for row in rows if row.group != "true model"), None)
     heads = ["model", "bits"]
-    heads += ["bits a symbol"] if given.symbols else []
+    heads += ["bits per symbol"] if given.symbols else []
     heads += ["over the best" if true is None else "over the true model", "CPU s", "parameters"]
     body = [_comparison_row(row, given.symbols, best if true is None else true, best) for row in rows]
     return _table("Comparison", heads, body)
@@ -41,7 +41,7 @@ def sequence_table(given: Surprise) -> str:
             f"<td>{_strangest(given, variant)}</td><td>{_number(variant.peak)}</td>"
             f"<td>{_number(variant.mean, 3)}</td><td>{_number(variant.total)}</td><td>{variant.predicted:,}</td></tr>"
         )
-    heads = ["sequence", "strangest symbol", "its bits", "bits a symbol", "bits", "symbols"]
+    heads = ["sequence", "strangest symbol", "its bits", "bits per symbol", "bits", "symbols"]
     number = len(given.starts) - 1
     return f"<h3>The most surprising of {number:,} sequences</h3>{_table('Sequences', heads, rows)}"
 
@@ -79,7 +79,7 @@ def members_table(given: Together) -> str:
         rows.append(f'<tr><th scope="row">mixed evenly</th>{_cells([*empty, f"{given.evenly:.4f}"])}</tr>')
     if given.weighed is not None:
         rows.append(f'<tr class="best"><th scope="row">weighed</th>{_cells([*empty, f"{given.weighed:.4f}"])}</tr>')
-    heads = ["", "seed", "steps", "CPU s", "start state", "bits a symbol, validation"]
+    heads = ["", "seed", "steps", "CPU s", "start state", "bits per symbol, validation"]
     return _table("Networks", heads, rows)
 
 

@@ -152,7 +152,7 @@ def _draw_xor_runs(lines: Sequence[Line], panels: Sequence[Axes], name: str) -> 
         panels[0].plot(path["passes"], per_line, **look)
         panels[1].plot(path["passes"], [100 * error for error in path["valid_error"]], **look)
     named = f"{name[0].upper()}{name[1:]}: log-likelihood" if name else "Log-likelihood"
-    panels[0].set_title(f"{named} of the last bit, bits a line", loc="left", fontsize=10.5)
+    panels[0].set_title(f"{named} of the last bit, bits per line", loc="left", fontsize=10.5)
     panels[0].set_ylim(-1.3, 0.02)
     panels[1].set_title("Error, %", loc="left", fontsize=10.5)
     panels[1].set_ylim(-1, 60)

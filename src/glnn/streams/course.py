@@ -1,4 +1,4 @@
-"""How bits an event went over time, in constant memory: sums over stretches of equal length, doubled when too many.
+"""How bits per event went over time, in constant memory: sums over stretches of equal length, doubled when too many.
 
 At most 256 stretches of (events, bits) are kept, each of the same number of events: enough to see a drift, and where.
 """

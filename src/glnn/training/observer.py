@@ -99,7 +99,7 @@ def line_of_step(run: Run, info: StepInfo, runs: Sequence[Run], parts: Split) ->
     """Where a training stands after a step of one of its starts."""
     start = f"start {runs.index(run) + 1}, " if len(runs) > 1 else ""
     learned = _per_symbol(info.log_likelihood, parts.train)
-    text = f"{start}step {info.step}, {sum(r.used('seconds') for r in runs):.0f} s, {learned:.4f} bits a symbol"
+    text = f"{start}step {info.step}, {sum(r.used('seconds') for r in runs):.0f} s, {learned:.4f} bits per symbol"
     if info.validation is not None and parts.validation is not None and run.progress is not None:
         now, best = (_per_symbol(value, parts.validation) for value in (info.validation, run.progress.best_score))
         text += f", validation {now:.4f} (best {best:.4f} at step {run.progress.best_step})"

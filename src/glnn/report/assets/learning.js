@@ -43,7 +43,7 @@ function showLearning(learning) {
       barmode: "stack", bargap: 0, shapes, ...below,
       xaxis: axis({ anchor: learning.rates ? "y3" : "y", title: titled(by === "seconds" ? "CPU seconds" : "steps"), rangemode: "tozero" }),
       yaxis: axis({
-        domain: [learning.rates ? 0.46 : 0, 1], type: scaleChoice.value, title: titled(learning.perSymbol ? "bits a symbol" : "bits"),
+        domain: [learning.rates ? 0.46 : 0, 1], type: scaleChoice.value, title: titled(learning.perSymbol ? "bits per symbol" : "bits"),
         rangemode: scaleChoice.value === "linear" ? "tozero" : "normal", nticks: 6,
         dtick: scaleChoice.value === "log" ? logTicks(all) : undefined, tickformat: "~g",
       }),
