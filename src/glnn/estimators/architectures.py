@@ -1,6 +1,6 @@
 """The networks as estimators: GLNN, GNN, RNN, LSTM, and any other that is registered.
 
-They differ in the recurrence, in the default metric, and in what a GLNN can be told of its time scales. `estimator`
+They differ in the recurrence, in the default metric, and in that a GLNN takes time scales. `estimator`
 finds the class of any registered model by its name: a class of this folder, or one made from a network.
 """
 
@@ -25,7 +25,7 @@ _GIVEN = ("graph", "alphabet_size", "activation")
 @described
 @dataclass(eq=False, repr=False, kw_only=True)
 class GLNN(Network):
-    """The gated leaky neural network, V_j^{t+1} = V_j^t + Σ_i τ_{ij x_t} a_i^t: a unit keeps its value until told."""
+    """The gated leaky neural network, V_j^{t+1} = V_j^t + Σ_i τ_{ij x_t} a_i^t: a unit keeps its value."""
 
     alpha: float = parameter(
         0.5, partial(number, low=0.0, open_low=True), "strength of the feedback of each unit at the start"
@@ -69,7 +69,7 @@ class RNN(Network):
 @described
 @dataclass(eq=False, repr=False, kw_only=True)
 class LSTM(Network):
-    """The LSTM with peepholes; `units` are its cells, and its default metric is quasi-diagonal, as the RNN's.
+    """The LSTM with peepholes; `units` are its cells, and its default metric is quasi-diagonal, like the RNN's.
 
     The activation "logistic" writes hidden activities in (0, 1) instead of (−1, 1): the same network.
     """

@@ -1,7 +1,7 @@
 """What every model offers once it is fitted: bits, score, surprise, distributions, samples, compression, a file.
 
-scikit-learn's conventions: `__init__` only stores its parameters, `fit` looks at them, what is learned ends in `_`.
-All of it goes through `predictor_`, so a model is anything that can fill that in.
+scikit-learn's conventions: `__init__` only stores its parameters, `fit` checks them, what is learned ends in `_`.
+All of it goes through `predictor_`, so anything that sets it is a model.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _LONGEST = 100_000
 class Trace:
     """A model at work on one or several sequences.
 
-    `activities` is (T, N), each row what the units are at when `symbols[t]` is predicted; `bits` is what the symbol
-    cost; sequence k takes the rows starts[k] ≤ t < starts[k + 1]. Where the columns are no units, `names` says what
-    they are.
+    `activities` is (T, N), each row the activities of the units when `symbols[t]` is predicted; `bits` is what the
+    symbol cost; sequence k takes the rows starts[k] ≤ t < starts[k + 1]. Where the columns are not units, `names` says
+    what they are.
     """
 
     symbols: list[Any]
@@ -68,10 +68,10 @@ class SequenceModel(Conventions):
     unknown: str = parameter(
         "auto",
         partial(choice, allowed=("auto", "error", "escape", "grow")),
-        'what a symbol first met later gets: "escape" a small probability, "error" an error; "grow" lets it join the '
-        'alphabet with `partial_fit`; "auto" is "escape", but "error" in the recipe "paper", whose bits stay as ever',
+        'a symbol first met later: "escape" gives it a small probability, "error" refuses it, "grow" lets it join the '
+        'alphabet with `partial_fit`; "auto" is "escape", but "error" in the recipe "paper"',
     )
-    alphabet: Any = parameter(None, None, "every symbol that can occur, when more are known than are seen")
+    alphabet: Any = parameter(None, None, "every symbol that can occur, if the data do not have them all")
     verbose: int = parameter(1, partial(integer, low=0), "0 is silent, 1 shows progress, 2 prints every step")
 
     @property
@@ -91,7 +91,7 @@ class SequenceModel(Conventions):
         reading = self._read(data, mask)
         predicted = int(reading.encoded.mask.sum())
         if not predicted:
-            raise InputError("the data are empty: a score is for each symbol, and there is none")
+            raise InputError("the data are empty: there is no symbol to score")
         return -float(self._surprise(reading, False).sum()) / predicted
 
     def surprise(self, data: Any, mask: Any = None, *, regularised: bool = False) -> np.ndarray | list[np.ndarray]:
@@ -103,9 +103,8 @@ class SequenceModel(Conventions):
         return reading.split(self._surprise(reading, regularised))
 
     def predict_proba(self, prefix: Any = None) -> np.ndarray:
-        """The distribution of the symbol after `prefix`, in the order of `alphabet_`; None is an empty prefix.
-
-        A whole list of prefixes (given as several sequences) makes one row for each.
+        """The distribution of the symbol after `prefix`, in the order of `alphabet_`; None is an empty prefix. Several
+        sequences are several prefixes, one row each.
         """
         check_fitted(self)
         reader = Reader(self.alphabet_)
@@ -114,7 +113,8 @@ class SequenceModel(Conventions):
         return rows if len(rows) > 1 else rows[0]
 
     def predict(self, prefix: Any = None) -> Any:
-        """The likeliest symbol after `prefix`; `glnn.END` where a sequence most likely ends. For several, a list.
+        """The likeliest symbol after `prefix`; `glnn.END` where a sequence most likely ends; a list for several
+        prefixes.
 
         An escape is never predicted: it names no symbol.
         """
@@ -176,9 +176,8 @@ class SequenceModel(Conventions):
         *,
         progress: files.Progress | None = None,
     ) -> int:
-        """Compress a file, cut as the model was trained, into another; gives the bytes written.
-
-        `progress` is called now and then with the part of the work that is done, 0 to 1.
+        """Compress a file, cut as the model was trained, into another; returns the number of bytes written. `progress`
+        is called now and then with the part of the work that is done, 0 to 1.
         """
         check_fitted(self)
         return files.compress_file(self, path, target, progress=progress)
@@ -191,7 +190,7 @@ class SequenceModel(Conventions):
         progress: files.Progress | None = None,
         most_symbols: int | None = None,
     ) -> int:
-        """The file that `compress_file` was given, byte for byte; gives the bytes written."""
+        """The file that `compress_file` was given, byte for byte; returns the number of bytes written."""
         check_fitted(self)
         return files.decompress_file(self, path, target, progress=progress, most_symbols=most_symbols)
 
@@ -200,7 +199,7 @@ class SequenceModel(Conventions):
 
         Context trees, n-grams and mixtures read on. Networks take steps as on a stream, weighed against what they know,
         unless training on the new data alone, within the budget, serves their end clearly better (`recipe="paper"`
-        always trains). Hidden Markov models take further steps of EM, in which all data count that there ever were.
+        always trains). Hidden Markov models take further steps of EM, in which all earlier data still count.
         Calibration and smoothing stay. With `unknown="grow"` symbols never seen before join the alphabet.
         """
         if not hasattr(self, "predictor_"):
@@ -213,9 +212,9 @@ class SequenceModel(Conventions):
         return self
 
     def stream(self, *, learning: str = "frozen") -> Stream:
-        """A sequence as it arrives: `push` a symbol, learn what it cost and what was expected instead.
+        """A sequence as it arrives: `push` a symbol, and see what it cost and what was expected instead.
 
-        With `learning="online"` the stream goes on learning from what is pushed; the model itself stays as it is.
+        With `learning="online"` the stream learns from what is pushed; the model itself stays as it is.
         """
         from glnn.estimators.streaming import stream
 
@@ -225,8 +224,8 @@ class SequenceModel(Conventions):
     def streams(self, *, learning: str = "frozen", most: int | None = None) -> Streams:
         """Many sequences side by side, by their keys: `streams[key].push(symbol)`, one for each case or user.
 
-        With `learning="online"` each sequence is learned, for all, when it ends. Beyond `most` streams the one longest
-        unused is forgotten.
+        With `learning="online"` each sequence is learned when it ends, for all streams. Beyond `most` streams the one
+        unused longest is forgotten.
         """
         from glnn.estimators.streaming import streams
 
@@ -251,7 +250,7 @@ class SequenceModel(Conventions):
     def _given(
         self, data: Any, validation: Any, mask: Any, validation_mask: Any, sample_weight: Any = None
     ) -> TrainingData:
-        """What `fit` was given, read; looks at the parameters that all models have."""
+        """What `fit` was given, read; checks the parameters that all models have."""
         checked(self, SequenceModel)
         unknown = self.unknown
         if unknown == "auto":
@@ -260,12 +259,12 @@ class SequenceModel(Conventions):
         return read_training_data(data, validation, mask, validation_mask, **options)
 
     def _predict_with(self, predictor: Predictor, escape: float | None) -> None:
-        """Set `predictor_`: over the symbols of the data and their end, with an escape beside them if there is one."""
+        """Set `predictor_`: over the symbols of the data and their end, and an escape if there is one."""
         self.escape_probability_ = escape
         self.predictor_ = predictor if escape is None else WithEscape(predictor, self.alphabet_, escape)
 
     def _take(self, predictor: Predictor) -> None:
-        """Be what a learner of `predictor_` has become."""
+        """Take over what a learner of `predictor_` has become."""
         self.predictor_ = predictor
 
     def _go_on(self, data: Encoded) -> None:
@@ -276,15 +275,15 @@ class SequenceModel(Conventions):
         self._take(learner.learned())
 
     def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
-        """Be the same over an alphabet that has `new` more symbols after the data's own; `alphabet_` is the old one."""
-        raise InputError(f"{type(self).__name__} cannot take new symbols: fit anew, with alphabet= naming all of them")
+        """Extend the predictor to an alphabet with `new` symbols more; `alphabet_` is the old one."""
+        raise InputError(f"{type(self).__name__} cannot take new symbols: fit again, with alphabet= naming all of them")
 
     def _without_escape(self) -> Any:
         """The predictor that `_predict_with` was given."""
         return self.predictor_.inner if isinstance(self.predictor_, WithEscape) else self.predictor_
 
     def _paper_predictor(self) -> Any:
-        """The network itself, of which the paper's regularised score speaks: without a share of the uniform."""
+        """The network itself, without a share of the uniform, as the paper's regularised score needs it."""
         inner = self._without_escape()
         if not hasattr(inner, "without_share"):
             return self.predictor_
@@ -293,7 +292,7 @@ class SequenceModel(Conventions):
         return inner.without_share()
 
     def _traceable(self, data: Any) -> tuple[Reading, Encoded]:
-        """Data to look inside with: not empty, and of symbols that are known."""
+        """Data for a trace: not empty, and of known symbols only."""
         reading = self._read(data)
         if not reading.encoded.codes.size:
             raise InputError("the data are empty: there is nothing to trace")

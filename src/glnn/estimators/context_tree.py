@@ -29,7 +29,7 @@ from glnn.sequences import Alphabet, Reader, TrainingData
 from glnn.sequences.alphabet import base_of, moved_up
 from glnn.storage.model_file import ModelFileError
 
-# One place says what is used when nothing is passed.
+# The defaults are defined in one place.
 _DEFAULTS = ContextTreeSettings()
 _LARGEST = 2**31 - 1
 
@@ -38,11 +38,11 @@ def _limit(name: str, value: Any) -> float:
     return math.inf if value == math.inf else float(number(name, value, 0.0, 1024.0))
 
 
-@registry.model("contexttree", "context tree weighting: all trees of contexts at once, learned by reading once")
+@registry.model("contexttree", "context tree weighting: all trees of contexts at once, learned in one reading")
 @described
 @dataclass(eq=False, repr=False)
 class ContextTree(CountingModel):
-    """A tree of contexts of every length up to a depth, weighted by what each was worth, learned by reading once.
+    """A tree of contexts of every length up to a depth, weighted by how well each predicts, learned in one reading.
 
     `ContextTree(depth=16, weighting="mixture", prior=0.5, first_ratio=1.0)` is the paper's.
 
@@ -69,20 +69,20 @@ class ContextTree(CountingModel):
     prior: float = parameter(
         _DEFAULTS.prior,
         partial(number, low=1e-9, high=1e6),
-        'how often each bit is thought to have occurred before, in every context, for "kt"',
+        'how often each bit counts as seen before, in every context, for "kt"',
     )
     switching: float = parameter(
         _DEFAULTS.switching,
         partial(number, low=1e-9, high=0.5),
-        "the share that changes sides at the first visit of a context; it falls as one over their number",
+        "the share that changes sides at the first visit of a context; it falls with the number of visits",
     )
     first_ratio: float = parameter(
-        _DEFAULTS.first_ratio, partial(number, low=1e-9, high=1e6), "what a new context weighs beside longer ones"
+        _DEFAULTS.first_ratio, partial(number, low=1e-9, high=1e6), "weight of a new context relative to longer ones"
     )
     max_nodes: int = parameter(
         _DEFAULTS.max_nodes,
         partial(integer, low=1, high=_LARGEST),
-        "bound on the memory, some 50 bytes each; a warning says when they are used up",
+        "bound on the memory, about 50 bytes each; a warning says when they run out",
     )
     weight_limit: float = parameter(
         _DEFAULTS.weight_limit, _limit, 'bound on the evidence that is gathered, in bits, for "mixture"'
@@ -99,8 +99,8 @@ class ContextTree(CountingModel):
     def _complain(self, model: ContextTreeWeighting) -> None:
         if model.full:
             warnings.warn(
-                f"the {self.max_nodes:,} nodes of max_nodes are used up: contexts that come after that are not "
-                "learned; give a larger max_nodes, some 50 bytes each, or a smaller depth",
+                f"the {self.max_nodes:,} nodes of max_nodes are used up: later contexts are not learned; "
+                "give a larger max_nodes, about 50 bytes each, or a smaller depth",
                 stacklevel=3,
             )
 

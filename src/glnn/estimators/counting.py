@@ -1,7 +1,7 @@
 """N-grams as an estimator, and what they share with context trees: both read the data once, and can go on reading.
 
-N-grams are smoothed by interpolated modified Kneser-Ney; the data choose their order. Their files hold
-the symbols read, which are looked at before they are read again.
+N-grams are smoothed by interpolated modified Kneser-Ney; the data choose their order. Their files hold the symbols
+read, which are checked before they are read again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class CountingModel(SequenceModel):
     _record: ClassVar[tuple[str, ...]] = (
         "steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_",
     )  # fmt: skip
-    """What a model file tells beside the symbols read."""
+    """What a model file holds besides the symbols read."""
 
     def fit(
         self,
@@ -106,10 +106,10 @@ class CountingModel(SequenceModel):
         raise NotImplementedError
 
     def _complain(self, model: Any) -> None:
-        """Warn of what went wrong while reading."""
+        """Warn about what went wrong while reading."""
 
     def _size(self, model: Any) -> int:
-        """How many numbers a model is made of."""
+        """How many numbers make up a model."""
         raise NotImplementedError
 
     def _use(self, model: Any, escape: float | None) -> None:
@@ -124,7 +124,7 @@ class CountingModel(SequenceModel):
         return self._without_escape().arrays(), {name: getattr(self, name) for name in self._record}
 
     def _recall(self, fitted: dict[str, Any]) -> None:
-        """Set what the file tells of the reading."""
+        """Set what the file says about the reading."""
         for name in self._record:
             setattr(self, name, fitted[name])
         choice("learning_", self.learning_, ("online", "frozen"))
@@ -133,7 +133,7 @@ class CountingModel(SequenceModel):
 def check_history(history: np.ndarray, alphabet_size: int) -> None:
     """The symbols read, with the code A before each sequence."""
     if history.dtype.kind != "u" or history.ndim != 1 or history.size < 2:
-        raise ModelFileError(f"the history has type {history.dtype} and shape {history.shape}: no list of codes")
+        raise ModelFileError(f"the history has type {history.dtype} and shape {history.shape}: not a list of codes")
     if history.max() > alphabet_size or history[0] != alphabet_size or history[-1] == alphabet_size:
         raise ModelFileError(f"the history does not fit an alphabet of {alphabet_size} symbols")
     padding = history == alphabet_size
@@ -154,8 +154,8 @@ class NGram(CountingModel):
     order: int | str = parameter(
         "auto",
         partial(integer, low=1, high=_MOST_ORDER, word="auto"),
-        'the n-grams\' n, one more than the symbols of context; "auto" takes the one that predicts best, the '
-        "validation data if there are some, else the data while they are read for the first time",
+        'the n-grams\' n, one more than the symbols of context; "auto" takes the one that best '
+        "predicts the validation data, or without any, the data when they are first read",
     )
 
     _record = ("order_", *CountingModel._record)

@@ -49,20 +49,20 @@ class HMM(SequenceModel):
     """A hidden Markov model on a sparse random graph, trained by expectation-maximisation on all symbols.
 
     Fitted as in the networks; `params_` is a dict of arrays, `smoothing_` the share, `visits_` how often each state was
-    visited, and then the number of sequences, which is all that learning on needs of the data. The mask applies to
+    visited, and then the number of sequences, which is all that further learning needs. The mask applies to
     scores only.
     """
 
     units: int | str = parameter(
         "auto",
         partial(integer, low=1, word="auto"),
-        'hidden states; where units and degree are "auto", the model grows, from a Markov chain and from few states, '
-        "as long as validation and budget allow, with all edges; where one is given, data and budget choose the other",
+        'hidden states; if units and degree are "auto", the model grows with all edges, from a Markov chain and from '
+        "few states, as long as validation and budget allow; if one is given, data and budget choose the other",
     )
     degree: int | str = parameter(
         "auto",
         partial(integer, low=1, word="auto"),
-        'edges from each state; "auto" beside a number of states is as many as there are symbols',
+        'edges from each state; with a given number of states "auto" is as many as there are symbols',
     )
     _: KW_ONLY
     budget: Any = parameter(
@@ -73,7 +73,7 @@ class HMM(SequenceModel):
     restarts: int | str = parameter(
         "auto",
         partial(integer, low=1, word="auto"),
-        'random starts, which share the budget equally; "auto" is 1, and to grow once from each beginning',
+        'random starts, which share the budget equally; "auto" is 1, or when growing one from each beginning',
     )
     tolerance: float = parameter(
         1e-7,
@@ -83,7 +83,7 @@ class HMM(SequenceModel):
     smoothing: float | str = parameter(
         "auto",
         partial(number, low=0.0, high=1.0, word="auto"),
-        'share of the uniform distribution in every prediction; "auto" is what suits the validation data best when the '
+        'share of the uniform distribution in every prediction; "auto" is what suits the validation data best if the '
         "model grew, else 1/(T + 2) after T symbols",
     )
     validation_fraction: float | str = parameter(
@@ -125,7 +125,7 @@ class HMM(SequenceModel):
             best = max(runs, key=lambda run: run.score)
             shares = best_softening(best.best, parts)
             share = best_share_of(softened_by(best.best, parts.train, shares), parts)
-            # What was held out has said how far to go; now it is learned from too.
+            # The held-out data have said how far to go; now they are learned from too.
             everything = given.data if parts.held_out else parts.train
             last = fit_hmm(everything, best.best, LAST_STEPS if parts.held_out else 0, -math.inf, prior=PRIOR)
             best = best._replace(best=softened_by(last, everything, shares))
@@ -170,7 +170,7 @@ class HMM(SequenceModel):
         return Trace(self.alphabet_.decode(known.codes), alpha, self._surprise(reading, False), known.starts)
 
     def _go_on(self, data: Encoded) -> None:
-        """Further steps of EM, in which what was counted before counts as well."""
+        """Further steps of EM, in which earlier counts still count."""
         display = Display(self.verbose)
         before = self.visits_
         start = with_a_chance(self._without_escape().inner, data, None if before is None else before[:-1])
@@ -197,8 +197,8 @@ class HMM(SequenceModel):
         self._use(model, self.escape_probability_)
 
     def _count(self, data: Encoded, before: np.ndarray) -> None:
-        """How often each state was visited, and how many sequences there were, beside what was counted before."""
-        # What was held out may hold what the model takes for impossible.
+        """How often each state was visited, and how many sequences there were, in addition to earlier counts."""
+        # The held-out data may be impossible for the model.
         counts = expected_counts(with_a_chance(self._without_escape().inner, data), data)
         self.visits_: np.ndarray | None = before + np.append(counts.writings.sum(axis=1), len(data))
 

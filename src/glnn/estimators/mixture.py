@@ -1,4 +1,4 @@
-"""The mixture of contexts and networks as an estimator: what to use when nothing is known of the data."""
+"""The mixture of contexts and networks as an estimator: what to use when you know nothing about the data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from glnn.training.validation import split
 
 _KERNELS = 70
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
-# Without networks, this part of the sequences tells how they are best read.
+# Without networks, this part of the sequences decides how they are best read.
 _HELD_OUT = 0.2
 # With fewer symbols there is too little for a network to learn from and for a mixer to see what it is worth.
 _ENOUGH = 500
@@ -48,12 +48,12 @@ _ENOUGH = 500
 @described
 @dataclass(eq=False, repr=False)
 class Mixture(SequenceModel):
-    """Contexts of every order, words, runs and repeats, with networks beside them, mixed decision by decision.
+    """Contexts of every order, words, runs and repeats, and networks, mixed decision by decision.
 
-    It reads the data once. Networks are trained on all but the end of them, and stay if the end is predicted better
-    with them: for text they hardly ever are, where something must be counted or remembered they are all there is.
-    Of several sequences it is the mean of this mixture, a context tree, n-grams and, if it does not go on learning, the
-    networks, with the shares that serve best.
+    It reads the data once. Networks are trained on all but the end of them, and stay if they help to predict that end:
+    for text they rarely do, where something must be counted or remembered they do most of the work. Of several
+    sequences it is the mean of this mixture, a context tree, n-grams and, if it does not go on learning, the networks,
+    with the shares that predict best.
 
     Fitted: `alphabet_`, `predictor_`, `networks_` (those that stayed), `trials_` (bits of the end of the data, without
     and with networks), `shares_` (of all in the mean), `n_parameters_` (contexts and decisions known),
@@ -65,7 +65,7 @@ class Mixture(SequenceModel):
         "auto",
         partial(integer, low=0, word="auto"),
         'how many networks to train; 0 for contexts alone, in seconds; "auto" trains one, and gives it up after a '
-        "fifth of the budget where it is far behind contexts",
+        "fifth of the budget if contexts are far ahead",
     )
     _: KW_ONLY
     learning: str = parameter(
@@ -117,13 +117,13 @@ class Mixture(SequenceModel):
         whole = known.codes.size
         known, values["networks"], trials = within(known, values["networks"], values["budget"])
         if known.codes.size < whole:
-            display.say(f"{known.codes.size:,} of {whole:,} symbols are read: the budget lasts for no more")
+            display.say(f"{known.codes.size:,} of {whole:,} symbols are read: the budget is not enough for more")
         try:
             trial = self._trial(known, values["networks"], trials)
             networks = self._networks(known, trial, values, display, clock)
             recipe = trial.recipe(tuple(network.predictor_ for network in networks))
             recipe, networks = _with_a_share(recipe, networks)
-            # What was tried takes as much memory as what is read now.
+            # The trials take as much memory as the model itself.
             del trial
             look = _Look(known.codes.size, display, clock, tuple(callbacks))
             self._use(recipe, networks, given.alphabet, given.escape, look)
@@ -169,7 +169,7 @@ class Mixture(SequenceModel):
     def _networks(
         self, data: Encoded, trial: Trial | FrozenTrial, values: dict[str, Any], display: Display, clock: Clock
     ) -> tuple[Network, ...]:
-        """The networks that are worth their place."""
+        """The networks that help."""
         self.trials_ = []
         automatic = values["networks"] == "auto"
         most = 1 if automatic else values["networks"]
@@ -209,7 +209,7 @@ class Mixture(SequenceModel):
         escape: float | None,
         progress: Progress | None = None,
     ) -> None:
-        """Read what is to be learned, and set `predictor_`."""
+        """Read the data, and set `predictor_`."""
         members = tuple(network.predictor_ for network in networks)
         predictor, beside = recipe.read(Reader(alphabet).known, members, self.learning_ == "online", progress)
         self.alphabet_, self.networks_ = alphabet, networks
@@ -224,7 +224,7 @@ class Mixture(SequenceModel):
 
     def _take(self, predictor: Any) -> None:
         super()._take(predictor)
-        # What stands beside the mixture has read on with it.
+        # The predictors next to the mixture have read on with it.
         inner = self._without_escape()
         mixture = _mixture_of(inner)
         codes, starts, *_ = mixture.identity
@@ -272,7 +272,7 @@ class _Look:
 
 
 def _with_a_share(recipe: Recipe, networks: tuple[Network, ...]) -> tuple[Recipe, tuple[Network, ...]]:
-    """Without the networks that stand beside only, and have no share."""
+    """Without networks that only stand next to the mixture, and have no share."""
     shares = recipe.beside.networks
     if not shares or recipe.cut < recipe.codes.size:
         return recipe, networks

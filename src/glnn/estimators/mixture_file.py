@@ -96,7 +96,7 @@ def _beside(shares: np.ndarray, order: Any, networks: int) -> Beside:
 def _odds(arrays: dict[str, np.ndarray], parts: int) -> Odds:
     odds = Odds(arrays.get("odds/trust", np.empty(0)), arrays["odds/rows"])
     if not odds.fine or odds.rows.shape[1] != parts:
-        raise ModelFileError(f"the odds are none between {parts} parts")
+        raise ModelFileError(f"the odds do not fit {parts} parts")
     return odds
 
 

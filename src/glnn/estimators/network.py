@@ -76,7 +76,7 @@ class Network(FittedNetwork):
     recipe: str = parameter(
         "best",
         partial(choice, allowed=RECIPES),
-        '"paper" trains as the paper does; "best" is the best known: what is left at "auto" follows from it',
+        '"paper" trains as the paper does; "best" is the best known; parameters left at "auto" follow from it',
     )
     training: str = parameter(
         "auto",
@@ -93,12 +93,12 @@ class Network(FittedNetwork):
         "auto",
         partial(number, word="auto", low=0.0, high=100.0),
         'standard deviation of the noise on the state while training, 0 for none; "auto": none in batch training, '
-        "in stochastic training as much as the validation data ask for",
+        "as much as the validation data ask for in stochastic training",
     )
     averaging: float | str = parameter(
         "auto",
         partial(number, word="auto", low=0.0, high=1e9),
-        "chunks that the running average of the parameters holds, in stochastic training; 0 for none",
+        "how many chunks the running average of the parameters covers, in stochastic training; 0 for none",
     )
     output_metric: str = parameter(
         "qdh", partial(choice, allowed=WRITING_METHODS), '"qdh", "dh" or "plain", for the writing weights'
@@ -131,7 +131,7 @@ class Network(FittedNetwork):
         "auto",
         partial(number, word="auto", low=0.0, high=1.0),
         "how much of the data is held out when `fit` is given no validation data; 0 for nothing, "
-        '"auto" for a tenth, or more of data that tell little',
+        '"auto" for a tenth, or more if the data are few',
     )
     smoothing: float | str = parameter(
         "auto",
@@ -142,13 +142,13 @@ class Network(FittedNetwork):
     calibration: bool | str = parameter(
         "auto",
         partial(flag, word="auto"),
-        "correct predictions by how sure they are, as the validation data teach: p ∝ p^β with β by the entropy of p; "
+        "correct predictions by how sure they are, fitted to the validation data: p ∝ p^β with β by the entropy of p; "
         '"auto" does so in recipe "best"',
     )
     members: int | str = parameter(
         "auto",
         partial(integer, low=1, word="auto"),
-        "networks that predict together, mixed by weights that the validation data teach; they share the budget; "
+        "networks that predict together, mixed by weights fitted to the validation data; they share the budget; "
         '"auto" is one in recipe "paper"; in recipe "best" one for every ten seconds, up to 8, or 12 if some end early',
     )
     start: str = parameter(
@@ -165,7 +165,7 @@ class Network(FittedNetwork):
     trainer: Any = parameter(
         None,
         callable_or_none,
-        "what trains one start, called like `glnn.training.trainer.Trainer`; None for that class itself",
+        "what trains one start, called like `glnn.training.trainer.Trainer`; None for that class",
     )
     n_jobs: int | None = parameter(
         None,
@@ -176,7 +176,7 @@ class Network(FittedNetwork):
     random_state: Any = parameter(None, seed, "seed, a generator to draw it from, or None for a fresh one")
 
     sizes_for: ClassVar[Budget | None] = None
-    """The budget that sizes are chosen for, where it is not the one that is spent: a training that goes on has both."""
+    """The budget that sizes are chosen for, if it is not the one that is spent: a continued training has both."""
     _model: ClassVar[Any]
     _cost: ClassVar[float] = 1.0
     _gated: ClassVar[bool] = True
@@ -184,7 +184,7 @@ class Network(FittedNetwork):
     _full: ClassVar[int] = MANY_UNITS
     """Units in stochastic training where all symbols share a matrix."""
     _own: ClassVar[tuple[str, ...]] = ()
-    """Parameters that the network itself takes, beside the activation."""
+    """Parameters that the network itself takes, apart from the activation."""
     _for_each_unit: ClassVar[tuple[str, ...]] = ()
     """Those of them with a number for each unit, which then say how many units there are."""
 
@@ -202,11 +202,11 @@ class Network(FittedNetwork):
     ) -> Self:
         """Learn from one or several sequences of any accepted kind.
 
-        Without `validation` the end of the data is held out (`validation_fraction`), to keep the parameters that
-        predict it best. `mask` says what is to be predicted. Each callback is called with a `StepInfo` and the
-        `Trainer` after every step and stops the training by returning True; so does Ctrl-C. The best model is kept.
-        An `observer` (`glnn.training.observer.Observer`) is told of everything and is charged for nothing. With a
-        `cluster`, a `distributed.Client` of Dask, members train on its workers at the same time.
+        Without `validation` the end of the data is held out (`validation_fraction`), and the parameters that predict it
+        best are kept. `mask` says what is to be predicted. Each callback is called with a `StepInfo` and the `Trainer`
+        after every step and stops the training by returning True; so does Ctrl-C. The best model is kept. An `observer`
+        (`glnn.training.observer.Observer`) sees everything, and its time is not charged. With a `cluster`, a
+        `distributed.Client` of Dask, members train on its workers at the same time.
         """
         plan = self._plan()
         given = self._given(data, validation, mask, validation_mask, sample_weight)
@@ -228,7 +228,7 @@ class Network(FittedNetwork):
         return Trace(symbols, activities, self._surprise(reading, False), known.starts)
 
     def _plan(self) -> fitting.Plan:
-        """Look at every parameter."""
+        """Check every parameter."""
         values = checked(self)
         if self.units != "auto":
             degree_within("degree", self.degree, self.units)

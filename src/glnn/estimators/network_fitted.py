@@ -1,4 +1,4 @@
-"""What is known of a network once it is fitted: the members that predict, how they were trained, and their file."""
+"""What a fitted network knows: the members that predict, how they were trained, and their file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from glnn.training.race import Run
 from glnn.training.recipes import in_batches, recorded
 from glnn.training.validation import Split, share_of_uniform, split
 
-# What a model file tells of the training beside the history.
+# What a model file says about the training besides the history.
 _RECORD = (
     "degree_",
     "steps_",
@@ -86,7 +86,7 @@ class FittedNetwork(SequenceModel):
         self.history_ = [asdict(info) for info in progress.history]
         self.steps_, self.passes_, self.seconds_ = progress.step, progress.passes, progress.seconds
         self.total_seconds_ = training.used("seconds")
-        # What ended the whole race counts, also where it met another start than the best one.
+        # The reason that ended the whole race counts, even if it ended another start than the best one.
         reasons = {run.progress.reason for run in training.runs if run.progress is not None}
         self.stopped_ = next((reason for reason in ("interrupted", "callback") if reason in reasons), progress.reason)
         self.stopped_ = self.stopped_ or "budget"
@@ -108,7 +108,7 @@ class FittedNetwork(SequenceModel):
         return self
 
     def _combination(self, training: Training, runs: list[Run]) -> Combination:
-        """How the networks predict; for one network as the paper has it nothing but the share is to be chosen."""
+        """How the networks predict; for one network as in the paper only the share is chosen."""
         calibrate, start = self._automatic("calibration"), self._automatic("start")
         share = None if self.smoothing == "auto" else float(self.smoothing)
         if len(runs) == 1 and not calibrate and start == "trained":
@@ -138,7 +138,7 @@ class FittedNetwork(SequenceModel):
         """Learn window by window, as on a stream; or train on the new data alone, where that is clearly better.
 
         Steps as on a stream are weighed against all that is known, while training on new data alone forgets the old:
-        the end of the new data tells which it is to be. The paper's recipe always trains.
+        the end of the new data decides. The paper's recipe always trains.
         """
         plan = self._plan()
         parts = split(data, None, plan.validation_fraction)
@@ -155,7 +155,7 @@ class FittedNetwork(SequenceModel):
             if clearly_better(alone, learned):
                 self.__dict__.update(trained.__dict__)
                 return None
-        # What was left out of the comparison is learned too.
+        # Learn what was left out of the comparison too.
         self._take(self._learned_from(data))
         self._predict_with(self.predictor_, self.escape_probability_)
         return None
@@ -168,11 +168,11 @@ class FittedNetwork(SequenceModel):
         return learner.learned()
 
     def _train_on(self, plan: fitting.Plan, parts: Split) -> None:
-        """Train on, within the budget, from the parameters and the rates that there are."""
+        """Train on, within the budget, from the current parameters and rates."""
         history = list(self.history_)
         settings = in_batches(plan.settings, self._metric)
         if (self.training_ or {}).get("training") == "stochastic":
-            # Rates of steps on chunks tell nothing of steps on all data.
+            # Rates of steps on chunks say nothing about steps on all data.
             history = []
         if self.recipe != "paper" and settings.patience is None:
             settings = replace(settings, patience=PATIENCE_WITH_MORE)
@@ -229,7 +229,7 @@ class FittedNetwork(SequenceModel):
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
         if "training_" not in fitted:
-            # A file from before there were recipes, when all networks were trained as in the paper.
+            # A file from before recipes, when all networks were trained as in the paper.
             self.recipe = "paper"
         integer("n_jobs", self.n_jobs, 1, none=True)
         alphabet_size = len(Reader(self.alphabet_).known)

@@ -1,13 +1,13 @@
-"""Parameters of estimators: declared once, looked at when fitting, as scikit-learn wants it.
+"""Parameters of estimators: declared once, checked when fitting, as scikit-learn wants it.
 
     damping: float = parameter(1.0, partial(number, low=0.0), "what is added to the diagonal of the metric")
 
-in a dataclass is all that `__init__`, `get_params`, the checks of `fit`, the help and the model file need. What is
-wrong is told with what is allowed.
+in a dataclass is all that `__init__`, `get_params`, the checks of `fit`, the help and the model file need. An error
+says what is wrong and what is allowed.
 
 What scikit-learn expects of a model is here too (`Conventions`), without importing it: its base class takes a second to
-import. Its tools (clone, searches, cross-validation, pipelines) ask for these methods and not for the class, and those
-that need something of scikit-learn are only called by it.
+import. Its tools (clone, searches, cross-validation, pipelines) ask for these methods and not for the class, and only
+scikit-learn calls those that need something of it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Kind = TypeVar("Kind")
 
 
 def parameter(default: Any, check: Callable[[str, Any], Any] | None, about: str) -> Any:
-    """A parameter: its default, a function of (name, value) that gives the value back checked, and what it is."""
+    """A parameter: its default, a function of (name, value) that checks the value and returns it, and what it is."""
     return field(default=default, metadata={"check": check, "about": about})
 
 
@@ -46,7 +46,7 @@ def again(kind: type, name: str, default: Any) -> Any:
 
 
 def checked(model: Any, kind: type | None = None) -> dict[str, Any]:
-    """Every declared parameter of a model, looked at; only those that `kind` declares, where it is given."""
+    """Every declared parameter of a model, checked; only those that `kind` declares, if it is given."""
     return {
         one.name: one.metadata["check"](one.name, getattr(model, one.name))
         for one in fields(type(model) if kind is None else kind)
@@ -85,7 +85,7 @@ def integer(
 
 
 def degree_within(name: str, value: Any, units: Any) -> Any:
-    """Edges from each unit: no more than there are units to reach, where their number is given."""
+    """Edges from each unit: no more than there are units to reach, if their number is given."""
     found = integer(name, value, 1, word="auto")
     if isinstance(found, int) and isinstance(units, Integral) and found > int(units) >= 1:
         raise InputError(f"{name} is {found}, but there are {units} units to reach: give at most {units}, or 'auto'")
@@ -107,7 +107,7 @@ def number(
 
 
 def metric_of(name: str, value: Any) -> Any:
-    """A method, or the name of one that is there now: others may have been added since this module was read."""
+    """A method, or the name of one that exists now: others may have been added since this module was read."""
     if isinstance(value, TransitionMethod):
         return value
     return choice(name, value, ("auto", *TRANSITION_METHODS, "adam"))
@@ -162,14 +162,14 @@ def _also(none: bool, word: str | None) -> str:
 
 
 class NotFittedError(ValueError, AttributeError):
-    """What scikit-learn raises for a model that is not fitted, where scikit-learn is not in use."""
+    """What scikit-learn raises for a model that is not fitted, if scikit-learn is not in use."""
 
 
 def check_fitted(model: Any) -> None:
     """Refuse a model without the `predictor_` that `fit` sets."""
     if hasattr(model, "predictor_"):
         return
-    # Whoever catches scikit-learn's error has imported it; nobody else should need it.
+    # Code that catches scikit-learn's error has imported it; nobody else should need it.
     error = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFittedError)
     name = type(model).__name__
     raise error(f"this {name} is not fitted yet: call fit(data) first, or read a fitted one with glnn.load")
@@ -189,11 +189,11 @@ class Conventions:
         return {name: arguments[name].default for name in sorted(arguments)}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name; there are none inside others, so `deep` changes nothing."""
+        """The parameters by name; they are never nested, so `deep` changes nothing."""
         return {name: getattr(self, name) for name in self.default_params()}
 
     def set_params(self, **params: Any) -> Self:
-        """Set some of the parameters; `fit` looks at their values."""
+        """Set some of the parameters; `fit` checks their values."""
         known = self.default_params()
         for name in params:
             if name not in known:
@@ -218,7 +218,7 @@ class Conventions:
         return str(estimator_html_repr(self))
 
     def __sklearn_tags__(self) -> Any:
-        """Sequences of symbols, not rows of numbers, and no target beside them."""
+        """Sequences of symbols, not rows of numbers, and no target."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(

@@ -79,7 +79,7 @@ def unpacked(arrays: dict[str, np.ndarray], header: dict[str, Any], path: Any) -
 def _parameter_to_json(name: str, value: Any) -> Any:
     """A hyper-parameter as JSON. Of a generator the seed is kept, in `seed_`; of a metric the name; of a trainer none.
 
-    None of them plays a part in what a fitted model predicts.
+    None of them affects what a fitted model predicts.
     """
     if isinstance(value, np.random.Generator | np.random.RandomState) or callable(value):
         return None

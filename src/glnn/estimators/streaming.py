@@ -24,15 +24,14 @@ from glnn.streams import Stream, Streams
 
 LEARNING = ("frozen", "online")
 _CLASS = "Streams"
-# What a file that was altered can lead to.
+# What an altered file can lead to.
 _MISFITS = (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError)
 
 
 def stream(model: SequenceModel, learning: str) -> Stream:
     """A stream of its own.
 
-    One that does not learn leaves even a tree as it is: those that learn from what they score keep that in their state,
-    of which a place says nothing.
+    One that does not learn leaves even a tree as it is: those that learn from what they score keep that in their state.
     """
     learner = _learner(model, learning)
     found = Stream(frozen(model.predictor_), begin=None if learner is None else learner.begin_learning)
@@ -59,7 +58,7 @@ def save_streams(model: SequenceModel, found: Streams, path: str | os.PathLike[s
 
 
 def load_stream(path: str | os.PathLike[str]) -> Stream:
-    """The stream that `Stream.save` wrote, to go on to the same bits."""
+    """The stream that `Stream.save` wrote, which continues to the same bits."""
     model, places, learned, about = _read(path)
     try:
         if not about["single"]:
@@ -76,7 +75,7 @@ def load_stream(path: str | os.PathLike[str]) -> Stream:
 
 
 def load_streams(path: str | os.PathLike[str]) -> Streams:
-    """The group that `Streams.save` wrote; `more` is what was kept beside it."""
+    """The group that `Streams.save` wrote; `more` is what was kept with it."""
     model, places, learned, about = _read(path)
     try:
         if about["single"]:
@@ -150,15 +149,15 @@ def _read(
 
 
 def _codes(read: np.ndarray, model: SequenceModel) -> list[int]:
-    """The codes of a sequence under way."""
+    """The codes of an unfinished sequence."""
     if (
         read.ndim != 1
         or read.dtype != np.int32
         or (read.size and not 0 <= read.min() <= read.max() < len(model.alphabet_))
     ):
-        raise ValueError("the codes of a sequence under way are none of this alphabet")
+        raise ValueError("the codes of an unfinished sequence are outside this alphabet")
     return [int(code) for code in read]
 
 
 def _broken(path: Any, error: Exception) -> ModelFileError:
-    return ModelFileError(f"{path} does not fit together ({type(error).__name__}: {error}): take another copy")
+    return ModelFileError(f"{path} does not fit together ({type(error).__name__}: {error}): use another copy")

@@ -61,8 +61,8 @@ def from_model(
     """All that can be shown of a model on one or several sequences.
 
     `name` says what the data are; `train_symbols` and `validation_symbols`, how many symbols were to be predicted in
-    training, make the learning curves bits per symbol; `followed` is the course of what was followed; `when` is the date
-    in the header, now if it is not given.
+    training, make the learning curves bits per symbol; `followed` is the course of what was followed; `when` is the
+    date in the header, now if it is not given.
     """
     positions = read_positions(model, data, mask)
     inside = _inside(model, positions)
