@@ -46,7 +46,7 @@ def test_standard_input(glnn: Command, tmp_path: Path, monkeypatch: pytest.Monke
     done = glnn("resume", "run", "--budget", "3 steps")
     assert (done.code, done.err.count("\n")) == (2, 1)
     done = glnn("report", "run")
-    assert done.code == 2 and "standard input, which is gone" in done.err
+    assert done.code == 2 and "data came from standard input" in done.err
 
 
 def test_a_prefix_that_the_model_does_not_know_is_refused(in_trained: Command) -> None:

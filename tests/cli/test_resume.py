@@ -140,10 +140,10 @@ def test_the_data_must_be_what_they_were(glnn: Command, files: Path, monkeypatch
     text = (files / "tunes.txt").read_text()
     (files / "tunes.txt").write_text(text + "c")
     done = glnn("resume", "run", "--budget", "5 steps")
-    assert (done.code, "is not what it was when the run began" in done.err) == (2, True)
+    assert (done.code, "has changed since the run began" in done.err) == (2, True)
     (files / "tunes.txt").unlink()
     done = glnn("resume", "run", "--budget", "5 steps")
-    assert (done.code, "is gone: put it back" in done.err) == (2, True)
+    assert (done.code, "is missing: put it back" in done.err) == (2, True)
     elsewhere = files / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "tunes.txt").write_text(text)

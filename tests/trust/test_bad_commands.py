@@ -133,10 +133,10 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
             (("--activity", "step"), "no column 'step'"),
             (("--time", "at"), "no column 'at'"),
             (("--format", "cvs"), "did you mean csv?"),
-            (("--format", "xes"), "is no XML"),
+            (("--format", "xes"), "is not XML"),
             (("--format", "fasta"), "stands before any header"),
             (("--format", "abc"), "holds no tune"),
-            (("--format", "jsonl"), "line 1 of text.txt is no JSON"),
+            (("--format", "jsonl"), "line 1 of text.txt is not JSON"),
             (("--format", "lines", "--tokens", "numbers"), "not a row of whole numbers"),
             (("--empty", "guess"), "choose one of error, skip, keep"),
         ]

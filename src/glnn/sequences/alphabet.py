@@ -35,7 +35,7 @@ class Alphabet:
         distinct = tuple(tokens.as_list())
         if len(set(distinct)) < len(distinct):
             double = next(symbol for symbol in distinct if distinct.count(symbol) > 1)
-            raise InputError(f"the alphabet holds {double!r} twice: each symbol must be there once")
+            raise InputError(f"the alphabet holds {double!r} twice: give each symbol once")
         if kind is not None and kind not in KINDS:
             raise InputError(f"the alphabet's kind is {kind!r}: it is one of {', '.join(KINDS)}")
         object.__setattr__(self, "symbols", distinct)
@@ -138,7 +138,7 @@ class Alphabet:
 
 
 def _natural_kind(kind: Kind, symbols: tuple[Hashable, ...]) -> Kind:
-    """A list of single characters is taken for the characters of a text; `encode` says so when it is not."""
+    """A list of single characters counts as the characters of a text."""
     if kind == "tokens" and all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols):
         return "characters"
     return kind

@@ -49,7 +49,7 @@ class Encoded:
         chosen = [int(which) for which in indices]
         wrong = [which for which in chosen if not 0 <= which < len(self)]
         if wrong or not chosen:
-            raise InputError(f"sequences {wrong or 'none'} of {len(self)} were asked for: choose from 0 on")
+            raise InputError(f"sequences {wrong or 'none'} of {len(self)} were asked for: count from 0")
         parts = [slice(self.starts[which], self.starts[which + 1]) for which in chosen]
         lengths = np.diff(self.starts)[chosen]
         return replace(
@@ -60,7 +60,7 @@ class Encoded:
         )
 
     def kept(self, positions: np.ndarray) -> Encoded:
-        """The data at some positions only, True where they are kept; sequences that are empty then are left out."""
+        """The data at some positions only, True where they are kept; sequences that become empty are left out."""
         lengths = np.diff(self.starts)
         if positions.all() and (lengths > 0).all():
             return self
@@ -78,7 +78,7 @@ class Encoded:
 def encode(data: Any, alphabet: Alphabet | Iterable[Any] | None = None, mask: Any = None) -> Encoded:
     """Turn any accepted kind of data into codes.
 
-    `alphabet` names every symbol that can occur, when more are known than are seen. `mask` is flat, or one
+    `alphabet` names every symbol that can occur, if the data do not have them all. `mask` is flat, or one
     per sequence; without it every symbol is to be predicted, and data already encoded keep their mask.
     """
     if alphabet is not None and not isinstance(alphabet, Alphabet):
@@ -118,7 +118,7 @@ def codes_of(parts: Parts, alphabet: Alphabet | None = None) -> tuple[np.ndarray
 
 
 def offsets(lengths: np.ndarray) -> np.ndarray:
-    """Where sequences of these lengths begin when they stand end to end, and where the last one ends."""
+    """Where sequences of these lengths begin when they are joined end to end, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
@@ -261,7 +261,7 @@ class OwnCodes(NamedTuple):
     starts: np.ndarray
     outside: tuple[Any, ...]
     mask: np.ndarray | None
-    """That of encoded data which are not all to be predicted."""
+    """The mask of encoded data of which only a part is to be predicted."""
     several: bool
     names: tuple[str, ...] | None
 

@@ -13,11 +13,11 @@ class InputError(ValueError):
 
 
 class UnknownSymbolWarning(UserWarning):
-    """A prefix holds a symbol that the model has never met: what it predicts after it knows nothing of it."""
+    """A prefix holds a symbol that the model has never met: the prediction ignores it."""
 
 
 def listed(names: Iterable[str], most: int = 300) -> str:
-    """Names with commas between them, for a message of one line; of many or very long ones the beginning."""
+    """Names separated by commas, for a message of one line; shortened if there are many or long ones."""
     text = " ".join(", ".join(names).split())
     return text if len(text) <= most else f"{text[: most - 2]} …"
 

@@ -1,6 +1,6 @@
 """Data of other libraries: pandas and polars frames and series, arrays of lists, generators.
 
-None of these libraries is imported: an object tells by the module of its class where it comes from. A series of lists
+None of these libraries is imported: the module of an object's class says where it comes from. A series of lists
 is several sequences, named by the index; a frame with columns for case, activity and time is an event log; any other
 series is one sequence.
 """
@@ -19,7 +19,7 @@ _LOOKED_AT = 2000
 
 
 def unwrapped(data: Any) -> Any:
-    """The same data as lists, arrays or `Sequences`; what is none of the above stays as it is."""
+    """The same data as lists, arrays or `Sequences`; anything else stays as it is."""
     if isinstance(data, np.ndarray):
         lists = data.dtype == object and data.ndim == 1 and data.size and all(map(is_row, data))
         return [_plain_row(row) for row in data] if lists else data
@@ -77,7 +77,7 @@ def _of_series(values: list[Any], array: np.ndarray | None, names: list[str] | N
 
 
 def _of_frame(columns: dict[str, list[Any]]) -> Sequences:
-    """An event log; or a column of lists, with a column that names them beside it."""
+    """An event log; or a column of lists, with another column that names them."""
     from glnn.sequences.formats.columns import CASE, Columns, find_columns, plain_name
     from glnn.sequences.formats.events import Events
     from glnn.sequences.formats.source import ReadOptions

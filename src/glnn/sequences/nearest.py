@@ -1,4 +1,4 @@
-"""Known symbols that are spelled like an unknown one, for messages: most unknown symbols are slips of the pen."""
+"""Known symbols that are spelled like an unknown one, for messages: most unknown symbols are typing errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_COMPARED = 20_000
 
 
 def nearest_symbols(symbol: Any, alphabet: Alphabet, most: int = 3) -> list[str]:
-    """Known symbols that look like it, the likest first; none for single characters and numbers."""
+    """Known symbols that look like it, the most similar first; none for single characters and numbers."""
     if not isinstance(symbol, str) or len(symbol) < 2:
         return []
     known = [other for other in base_of(alphabet).symbols if isinstance(other, str) and len(other) > 1]
@@ -26,7 +26,7 @@ def nearest_symbols(symbol: Any, alphabet: Alphabet, most: int = 3) -> list[str]
 
 
 def nearest_of(symbol: Any, alphabet: Alphabet) -> str:
-    """The end of a sentence that names the nearest known symbols, or some of the alphabet where none is near."""
+    """The end of a sentence that names the nearest known symbols, or some of the alphabet if none is near."""
     near = nearest_symbols(symbol, alphabet)
     base = base_of(alphabet)
     if not near:

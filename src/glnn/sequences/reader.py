@@ -38,7 +38,7 @@ class Reading:
     outside: tuple[Any, ...] = ()
     """The symbols that the escapes stand for, in their order."""
     names: tuple[str, ...] | None = None
-    """What each sequence is called, where that is known."""
+    """The name of each sequence, where known."""
 
     @property
     def escapes(self) -> np.ndarray:
@@ -47,7 +47,7 @@ class Reading:
         return np.zeros(0, np.int64) if escape is None else np.flatnonzero(self.encoded.codes == escape)
 
     def symbols(self) -> list[Any]:
-        """The symbol at each position, also where it is outside the alphabet."""
+        """The symbol at each position, even if it is outside the alphabet."""
         found = self.encoded.alphabet.decode(self.encoded.codes)
         for position, symbol in zip(self.escapes.tolist(), self.outside, strict=True):
             found[position] = symbol
@@ -118,7 +118,7 @@ class Reader:
     def read(self, data: Any, mask: Any = None) -> Reading:
         """Data with their ends. Without a mask everything is to be predicted; masks may leave the ends out.
 
-        What this alphabet was read with before is taken as it is.
+        Data already read with this alphabet are used as they are.
         """
         if isinstance(data, Reading) and data.encoded.alphabet == self.alphabet:
             return data if mask is None else replace(data, encoded=self._masked(data.encoded, mask))
@@ -263,7 +263,7 @@ def read_training_data(
 ) -> TrainingData:
     """Read training and validation data of any accepted kind; the parameters are those that all models have.
 
-    `sample_weight` has one whole number for each sequence: it is learned from as if it had come so many times.
+    `sample_weight` has one whole number for each sequence: the sequence counts as if it had come that many times.
     """
     reader, reading = Reader.fitted(data, mask, alphabet, end, unknown)
     if sample_weight is not None:
@@ -287,7 +287,7 @@ def _times(weights: Any, sequences: int) -> np.ndarray:
         raise InputError(f"sample_weight has shape {array.shape}: there are {sequences} sequences, give one for each")
     if not (np.isfinite(array) & (array >= 0) & (array == np.floor(array))).all():
         raise InputError(
-            "sample_weight holds something else than whole numbers, 0 or more: a weight says how often a sequence "
+            "sample_weight holds something other than whole numbers, 0 or more: a weight says how often a sequence "
             "counts; multiply fractions until they are whole"
         )
     if not array.any():

@@ -1,4 +1,4 @@
-"""Several sequences under one name, with what each is called and what they were read from."""
+"""Several sequences, with their names and what they were read from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Sequences:
 
     `names`, when given, says what each sequence is (the case of an event log). A part of them, as `sequences[:10]` or
     with an array of places, is a `Sequences` again. What `glnn.read` gives also knows `source` (the file), `title`
-    (what the file was taken for), `note` (what else is to be said) and `options` (how to read another one like it).
+    (what the file was taken for), `note` (a remark) and `options` (how to read another one like it).
     """
 
     def __init__(

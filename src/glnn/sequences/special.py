@@ -1,6 +1,6 @@
-"""What an escape costs beside itself: which token, first met after training, it stands for.
+"""What an escape costs on top of itself: which token, first met after training, it stands for.
 
-Said here once, for scores and for compression: log2 of how many bytes (256) or characters (0x110000) are not in the
+The same for scores and compression: log2 of how many bytes (256) or characters (0x110000) are not in the
 alphabet; any other token is spelled, 8 bits for each byte of its spelling and 8 for the end of it.
 """
 

@@ -94,7 +94,7 @@ class Parts(NamedTuple):
     several: bool
     """Whether they were given as several sequences."""
     names: tuple[str, ...] | None
-    """What each sequence is called."""
+    """The name of each sequence."""
 
 
 def parts_of(data: Any, kind: Kind | None = None) -> Parts:
@@ -167,7 +167,7 @@ def tokens_of(data: Any, kind: Kind | None = None) -> Tokens:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text; an end of line closes a line, so a closing one opens no empty line."""
+    """The lines of a text; a line end at the end of the text opens no empty line."""
     lines = text.replace("\r\n", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
@@ -198,7 +198,7 @@ def _checked_tokens(tokens: list[Any]) -> list[Hashable]:
         tokens = [token.item() if isinstance(token, np.generic) else token for token in tokens]
         types = set(map(type, tokens))
     if len(types) > 1:
-        # Also for int beside bool or float: 1 == True == 1.0 would silently become one symbol.
+        # Mixing int with bool or float too: 1 == True == 1.0 would silently become one symbol.
         odd = next(place for place, token in enumerate(tokens) if type(token) is not type(tokens[0]))
         raise InputError(
             f"the tokens are of mixed types: {tokens[0]!r} at position 0 is a {type(tokens[0]).__name__}, "
@@ -226,7 +226,7 @@ def blocks(size: int, length: int = 1 << 16) -> Iterator[slice]:
 
 
 def token_to_json(token: Any, _depth: int = 0) -> Any:
-    """A token in terms of JSON: str, bytes, int, bool, float, None, and tuples of these."""
+    """A token as JSON: str, bytes, int, bool, float, None, and tuples of these."""
     kind = type(token)
     if token is None or kind in (str, bool):
         return token

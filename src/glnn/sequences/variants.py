@@ -1,6 +1,6 @@
-"""Equal sequences told once, the strangest first: ten cases with the same events are one variant of ten.
+"""Equal sequences once, the strangest first: ten cases with the same events are one variant of ten.
 
-Four ways to rank, by the bits b_t of a sequence: its two strangest events, b_(1) + b_(2), since what is wrong at one
+Four ways to rank, by the bits b_t of a sequence: its two strangest events, b_(1) + b_(2), since what is wrong in one
 place mostly spoils two predictions, its own and the next one (`experiments/damage.md` compares them); the strangest
 alone, their mean, or their sum.
 """

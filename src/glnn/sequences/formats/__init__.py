@@ -1,4 +1,4 @@
-"""Formats of files: each in a file of its own, with one small protocol; `read` finds out which one a file is in.
+"""Formats of files: each in a file of its own, with one small protocol; `read` recognises which one a file is in.
 
 A new format is a class with a name and `read`, a place in `FORMATS` and a rule in `recognised`.
 """
@@ -36,7 +36,7 @@ class Format(Protocol):
     title: str
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
-        """The sequences, with the options that were found out."""
+        """The sequences, with the options that were guessed."""
         ...
 
 
@@ -52,10 +52,10 @@ _TUNE = re.compile(r"X:\s*\d+")
 def read(path: str | Path, format: str | None = None, **options: Any) -> Sequences:
     """Sequences from a file of any kind, for every model; `-` is standard input, and `.gz` is unpacked.
 
-    What the file is taken for is found out (the result says it when it is shown) unless `format` says it: "text" (one
-    sequence), "lines" (one a line), "fasta", "xes", "csv", "abc" or "jsonl". `tokens` says how a text is cut: "chars",
-    "bytes", "words", "lines" or "numbers". For event logs `case`, `activity`, `time`, `time_format` and `delimiter`
-    say what is not to be guessed, and `empty` ("error", "skip", "keep") what becomes of empty cells.
+    What the file is gets recognised (printing the result shows it) unless `format` says it: "text" (one sequence),
+    "lines" (one per line), "fasta", "xes", "csv", "abc" or "jsonl". `tokens` says how a text is cut: "chars", "bytes",
+    "words", "lines" or "numbers". For event logs `case`, `activity`, `time`, `time_format` and `delimiter` say what is
+    not to be guessed, and `empty` ("error", "skip", "keep") what becomes of empty cells.
     """
     known = [field.name for field in fields(ReadOptions)]
     for name in options:
@@ -65,7 +65,7 @@ def read(path: str | Path, format: str | None = None, **options: Any) -> Sequenc
 
 
 def read_with(source: Source, options: ReadOptions) -> Sequences:
-    """Read a file as the options say, and find out what they do not say."""
+    """Read a file as the options say, and guess the rest."""
     by_name = {one.name: one for one in FORMATS}
     name = options.format
     if name is None:
@@ -73,7 +73,7 @@ def read_with(source: Source, options: ReadOptions) -> Sequences:
         if options.tokens in _TEXT_CUTS and not columns:
             name = "text"
         elif not source.head:
-            # An empty file is told as such by whatever reads texts.
+            # The reader of texts reports an empty file.
             name = "csv" if columns else "text"
         else:
             name = recognised(source, options)
@@ -109,7 +109,7 @@ def recognised(source: Source, options: ReadOptions) -> str:
     delimiter = delimiter_of(source) if lines else None
     if delimiter is not None and looks_named(next(csv.reader(lines, delimiter=delimiter), [])):
         return "csv"
-    # One sequence a line: numbers alone are recognised, lines of letters may as well be one text.
+    # One sequence per line: numbers alone are recognised, lines of letters may as well be one text.
     return "lines" if options.tokens == NUMBERS or only_numbers(source) else "text"
 
 
@@ -124,7 +124,7 @@ def _all_json(lines: list[str]) -> bool:
 
 
 def as_in(options: ReadOptions, **changes: str | None) -> ReadOptions:
-    """Options for another file: of another format or with other columns, the rest has to be found out again."""
+    """Options for another file: if the format or columns change, the rest has to be guessed again."""
     given = {name: value for name, value in changes.items() if value is not None}
     if given.get("format", options.format) != options.format:
         options = ReadOptions(predict_after=options.predict_after, empty=options.empty)

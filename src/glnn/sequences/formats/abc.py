@@ -1,4 +1,5 @@
-"""ABC tunes: a sequence a tune, of notes, rests, bar lines and ornaments as they are written; the title is its name.
+"""ABC tunes: one sequence per tune, of notes, rests, bar lines and ornaments as they are written; the title is its
+name.
 
 A note keeps its accidental, octave and length (`^c'3/2`), so a symbol is what a player would call one. Spaces only join
 beams and are left out, and so are words, comments and the fields of the header.
@@ -17,7 +18,7 @@ _FIELD = re.compile(r"[A-Za-z+]:")
 _START = re.compile(r"X:\s*\d+")
 _PITCH = r"(?:\^\^|\^|__|_|=)?[A-Ga-g][,']*"
 _LENGTH = r"\d*(?:/+\d*)?"
-# No name, ornament or field is longer: a line of nothing but opening braces would take a time that is its square.
+# No name, ornament or field is longer: otherwise a line of nothing but opening braces would take quadratic time.
 _MOST = "{0,500}"
 _SYMBOL = re.compile(
     rf"""

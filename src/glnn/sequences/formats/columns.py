@@ -1,6 +1,6 @@
 """Which column of a table is the case, which the activity, which the time: by name, and then by what is in it.
 
-A case comes back in several rows, an activity in several cases, a time can be read as one. Names are compared without
+A case occurs in several rows, an activity in several cases, and a time can be parsed. Names are compared without
 case and punctuation, so `Case_ID`, `caseId` and `case:concept:name` are all found.
 """
 
@@ -33,7 +33,7 @@ TIME = (
 DATE_FORMATS = ("%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%d.%m.%Y")
 
 NO_TIME = ""
-"""As the name of the column of the time: events keep the order of the file."""
+"""Given as the column of the time: events keep the order of the file."""
 
 Moment = float | datetime
 
@@ -46,7 +46,7 @@ class Columns(NamedTuple):
     time: str | None
     time_format: str | None
     note: str = ""
-    """What else is to be said of the choice."""
+    """A remark about the choice."""
 
 
 def moment(text: str, time_format: str | None) -> Moment:
@@ -88,7 +88,7 @@ def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], options: 
 
 
 def check_column(header: Sequence[str], name: str, title: str) -> None:
-    """Refuse a column that is not there once."""
+    """Refuse a column that does not occur exactly once."""
     if not isinstance(name, str) or list(header).count(name) != 1:
         problem = "more than one column" if isinstance(name, str) and name in header else "no column"
         raise InputError(f"the event log {title} has {problem} {one_line(name)}: its columns are {listed(header)}")
@@ -101,7 +101,7 @@ def plain_name(name: str) -> str:
 
 
 def looks_named(header: Sequence[str]) -> bool:
-    """Whether the names alone tell of an event log: a case and an activity are among them."""
+    """Whether the names alone show an event log: a case and an activity are among them."""
     plain = {plain_name(name) for name in header}
     return bool(plain & set(CASE[:-1])) and bool(plain & set(ACTIVITY[:-3]))
 
@@ -109,7 +109,7 @@ def looks_named(header: Sequence[str]) -> bool:
 def _named(
     header: Sequence[str], values: dict[str, list[str]], wanted: Sequence[str], taken: Sequence[str]
 ) -> str | None:
-    """The column with the best of the wanted names; its values must come back, or nothing could be learned."""
+    """The column with the best of the wanted names; its values must recur, or nothing could be learned."""
     by_name: dict[str, str] = {}
     for name in header:
         if list(header).count(name) == 1 and name not in taken:
@@ -123,7 +123,7 @@ def _repeats(column: Sequence[str]) -> bool:
 
 
 def _case_by_content(header: Sequence[str], values: dict[str, list[str]], taken: Sequence[str]) -> str | None:
-    """The column of the most values that each come back."""
+    """The column with the most values that each recur."""
     best, most = None, 1
     for name in header:
         distinct = len(set(values[name]))
@@ -133,7 +133,7 @@ def _case_by_content(header: Sequence[str], values: dict[str, list[str]], taken:
 
 
 def _activity_by_content(values: dict[str, list[str]], taken: Sequence[str]) -> str | None:
-    """The first column of few values that are no numbers, each of which comes often."""
+    """The first column with few values, each frequent and not a number."""
     for name, column in values.items():
         distinct = set(column) - {""}
         if name not in taken and 2 <= len(distinct) <= max(2, len(column) / 3) and not all(map(_is_time, distinct)):
@@ -144,7 +144,7 @@ def _activity_by_content(values: dict[str, list[str]], taken: Sequence[str]) -> 
 def _time(
     header: Sequence[str], values: dict[str, list[str]], taken: Sequence[str], time_format: str | None
 ) -> tuple[str | None, str | None, str]:
-    """The column of the time, how it is written, and what is to be said when it cannot be read."""
+    """The column of the time, its format, and a remark if it cannot be read."""
     by_name = {plain_name(name): name for name in reversed(header) if name not in taken}
     named = [by_name[name] for name in TIME if name in by_name]
     others = [name for name in header if name not in taken and name not in named]

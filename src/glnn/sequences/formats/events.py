@@ -1,4 +1,4 @@
-"""Events one after the other become one sequence a case.
+"""Events one after the other become one sequence per case.
 
 Cases come in the order in which they first occur; inside a case events are ordered by time, and events of the same
 time keep the order in which they came.
@@ -17,7 +17,7 @@ NOTHING = "(empty)"
 
 
 class Events:
-    """Gathers events, with what is to be done about cells that hold nothing."""
+    """Gathers events, with a rule for empty cells."""
 
     def __init__(self, columns: Columns, empty: str, title: str) -> None:
         self._columns, self._empty, self._title = columns, empty, title
@@ -75,7 +75,7 @@ def _in_order(events: list[tuple[Any, Hashable]], name: str) -> list[Hashable]:
         ordered = sorted(events, key=lambda event: event[0])
     except TypeError:
         raise InputError(
-            f"the times of case {name!r} cannot be compared: numbers beside dates, or dates with and "
+            f"the times of case {name!r} cannot be compared: numbers mixed with dates, or dates with and "
             "without a time zone; write them all in one way"
         ) from None
     return [activity for _, activity in ordered]

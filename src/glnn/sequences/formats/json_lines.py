@@ -23,7 +23,7 @@ Row = tuple[int, Any]
 
 
 class JsonLines:
-    """One JSON value a line."""
+    """One JSON value per line."""
 
     name = "jsonl"
     title = "JSON lines"
@@ -57,7 +57,7 @@ class JsonLines:
         for number, row in chain(first, rest):
             where = f"line {number} of {source.title}"
             if not isinstance(row, dict):
-                raise InputError(f"{where} is no object, as the lines before it are")
+                raise InputError(f"{where} is not an object, as the lines before it are")
             time = None if columns.time is None else _text(row.get(columns.time))
             events.add(where, _text(row.get(columns.case)), _text(row.get(columns.activity)), time)
         return events.sequences(
@@ -73,7 +73,7 @@ def _values(source: Source) -> Iterator[Row]:
         try:
             yield number, json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"line {number} of {source.title} is no JSON ({error}): {one_line(line, 40)}") from None
+            raise InputError(f"line {number} of {source.title} is not JSON ({error}): {one_line(line, 40)}") from None
 
 
 def _sequence_key(row: dict[str, Any]) -> str | None:
@@ -103,7 +103,7 @@ def _sequence(value: Any, number: int, source: Source, options: ReadOptions) -> 
     if wrong:
         raise InputError(f"{where} holds {one_line(wrong[0], 40)} as a symbol: symbols are texts or numbers")
     if options.tokens == NUMBERS and not all(isinstance(item, int) for item in value):
-        raise InputError(f"{where} holds something else than whole numbers")
+        raise InputError(f"{where} holds something other than whole numbers")
     return value, name
 
 

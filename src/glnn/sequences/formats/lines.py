@@ -1,4 +1,4 @@
-"""One sequence a line: of characters, words, or numbers with spaces, commas or tabs between them."""
+"""One sequence per line: of characters, words, or numbers separated by spaces, commas or tabs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from glnn.sequences.several import Sequences
 from glnn.sequences.tokens import Words
 
 _BETWEEN = re.compile(r"[\s,;]+")
-# So much of a line is its name: a case called "line 7" tells nobody which one it is.
+# This much of a line is its name: "line 7" would not say which one it is.
 _SHOWN = 40
 _TITLES = {"chars": "characters", "words": "words", NUMBERS: "numbers"}
 
 
 class SequenceALine:
-    """Several sequences, a line each; empty lines are left out."""
+    """Several sequences, one per line; empty lines are left out."""
 
     name = "lines"
-    title = "one sequence a line"
+    title = "one sequence per line"
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
         """The lines of the file."""

@@ -1,7 +1,7 @@
 """Where data come from, and how they are to be read: what they are taken for, how they are cut, which columns count.
 
 A source is a file, one packed with gzip, or standard input, as bytes, lines with their numbers, or a text. Options that
-nobody gives are found out; a run keeps the choices that were made, so that later files are read in the same way.
+are not given are guessed; a run keeps the choices that were made, so that later files are read in the same way.
 
 A packed file from a stranger may unpack to a thousand times its size; it is refused past a bound. Standard input is
 kept in a temporary file, since what it holds is looked at before it is read.
@@ -36,7 +36,7 @@ _CUT_OF_KIND = {"characters": "chars", "bytes": "bytes", "words": "words", "line
 _NAMES_OF_DELIMITERS = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 _HEAD = 1 << 16
-# What a packed file of no size may hold; the rest in proportion to its size.
+# What even the smallest packed file may hold; the rest is in proportion to its size.
 _MOST_UNPACKED = 1 << 24
 _TIMES_ITS_SIZE = 200
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -49,7 +49,7 @@ _BETWEEN = re.compile(r"[\s,;]+")
 
 
 class Source:
-    """Bytes that are looked at first and read afterwards."""
+    """Bytes that can be peeked at before they are read."""
 
     def __init__(self, path: str | Path) -> None:
         self._kept: IO[bytes] | None = None
@@ -66,7 +66,7 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The end of the name that tells what is inside, in lower case, such as `.csv` of `log.csv.gz`."""
+        """The end of the name that says what is inside, in lower case, such as `.csv` of `log.csv.gz`."""
         if self.is_standard_input:
             return ""
         suffixes = [suffix.lower() for suffix in self.path.suffixes]
@@ -95,18 +95,18 @@ class Source:
         try:
             self.head[:-4].decode("utf-8")
         except UnicodeDecodeError as error:
-            # A character may be cut at the end of what was looked at.
+            # A character may be cut off at the end of the first bytes.
             return error.start > len(self.head) - 12
         return True
 
     @cached_property
     def first_lines(self) -> list[str]:
-        """The first whole lines, without their ends; none where this is no text."""
+        """The first whole lines, without their ends; none if this is not text."""
         if not self.is_text:
             return []
         text = self.head.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
         lines = text.split("\n")
-        # The last one is whole only where everything was looked at.
+        # The last one is whole only if these are all the bytes.
         return lines[:-1] if len(self.head) >= _HEAD or lines[-1] == "" else lines
 
     def lines(self, ends: bool = False) -> Iterator[tuple[int, str]]:
@@ -135,7 +135,7 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 class _Unpacked(io.RawIOBase):
-    """A gzip stream that tells damage plainly and ends with an error when it grows past `most` bytes."""
+    """A gzip stream that reports damage plainly and fails when it grows past `most` bytes."""
 
     def __init__(self, file: gzip.GzipFile, most: int, title: str) -> None:
         self._file, self._left, self._title = file, most, title
@@ -149,7 +149,7 @@ class _Unpacked(io.RawIOBase):
         try:
             found = self._file.read(len(buffer))
         except (EOFError, zlib.error, OSError) as error:
-            raise InputError(f"{self._title} cannot be unpacked ({error}): it is damaged; take another copy") from None
+            raise InputError(f"{self._title} cannot be unpacked ({error}): it is damaged; use another copy") from None
         self._left -= len(found)
         if self._left < 0:
             raise InputError(f"{self._title} unpacks to far more than data would: unpack it yourself if it is yours")
@@ -188,10 +188,10 @@ def delimiter_of(source: Source) -> str | None:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What was asked for; None is found out.
+    """What was asked for; None means guess.
 
     `format` is one of `glnn.sequences.formats.FORMATS`, `tokens` how texts are cut, `case`, `activity`, `time`,
-    `time_format` and `delimiter` speak of event logs, `empty` of cells that hold nothing: "error" tells the line,
+    `time_format` and `delimiter` speak of event logs, `empty` of cells that hold nothing: "error" names the line,
     "skip" leaves the event out, "keep" makes it an event of its own. `predict_after` is a symbol: only what follows it
     is to be predicted.
     """
@@ -229,7 +229,7 @@ class ReadOptions:
 
     @property
     def names_columns(self) -> bool:
-        """Whether something was said that only an event log has."""
+        """Whether an option was given that only an event log has."""
         return any(value is not None for value in (self.case, self.activity, self.time, self.time_format))
 
     @classmethod
@@ -239,5 +239,5 @@ class ReadOptions:
         return cls() if cut is None else cls(format="text", tokens=cut)
 
     def found(self, **changes: str | None) -> ReadOptions:
-        """The same with what was found out."""
+        """The same with what was guessed."""
         return replace(self, **changes)  # type: ignore[arg-type]

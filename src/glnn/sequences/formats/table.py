@@ -1,4 +1,4 @@
-"""Event logs as tables: CSV with any delimiter, one event a line, the first line names the columns."""
+"""Event logs as tables: CSV with any delimiter, one event per line, the first line names the columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Table:
     title = "event log"
 
     def read(self, source: Source, options: ReadOptions) -> Sequences:
-        """One sequence of activities a case."""
+        """One sequence of activities per case."""
         delimiter = self._between(source, options)
         rows = _rows(source, delimiter)
         _, header = next(rows, (0, None))
@@ -69,7 +69,7 @@ def read_event_log(
     """The activities of each case as one sequence; `names` of the result are the cases.
 
     `time` names a column of numbers or ISO 8601 dates (or dates of `time_format`, as in `strptime`); without it events
-    keep the order of the file. The delimiter is found when it is not given.
+    keep the order of the file. The delimiter is guessed if it is not given.
     """
     options = ReadOptions(
         format="csv", case=case, activity=activity, time=time or NO_TIME, time_format=time_format,
@@ -103,7 +103,7 @@ def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield table.line_num, row
     except csv.Error as error:
-        raise InputError(f"line {table.line_num} of {source.title} is no CSV ({error})") from None
+        raise InputError(f"line {table.line_num} of {source.title} is not CSV ({error})") from None
 
 
 def _chained(first: list[Any], rest: Iterator[Any]) -> Iterator[Any]:

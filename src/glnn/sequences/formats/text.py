@@ -1,8 +1,8 @@
 """Plain text: one sequence, cut into characters, bytes, words or lines.
 
-Files are mapped into memory, not read: bytes cost only their codes, even of a file larger than memory, and text is
-held once, as a str. Text is UTF-8 and kept as it is, line ends included, when its characters are the symbols. What is
-not UTF-8 is told with its place: bytes are asked for, since they are rarely what was meant.
+Files are mapped into memory, not read: bytes cost only their codes, even of a file larger than memory, and text is held
+once, as a str. Text is UTF-8 and kept as it is, line ends included, when its characters are the symbols. What is not
+UTF-8 is an error that names the place: bytes must be asked for, since they are rarely what was meant.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Text:
         """The whole file as one sequence."""
         cut = options.tokens or "chars"
         if cut == NUMBERS:
-            raise InputError("tokens is 'numbers', which is for one sequence a line: give format='lines' too")
+            raise InputError("tokens is 'numbers', which is for one sequence per line: give format='lines' too")
         content = _unpacked(source, cut) if source.is_packed else read_file(source.path, cut)  # type: ignore[arg-type]
         several = cut == "chars" and options.tokens is None and options.format is None and _one_a_line(source)
         return Sequences(
@@ -77,7 +77,7 @@ def read_file(path: str | Path, tokens: Cut = "chars") -> str | memoryview | Wor
     text = read_text(path)
     if tokens == "chars":
         return text
-    # A byte order mark is a note to the reader of the file, not part of its first word.
+    # A byte order mark is not part of the first word.
     text = text.removeprefix("\ufeff")
     found = Words(text.split()) if tokens == "words" else Lines(split_lines(text))
     if not found:
@@ -99,7 +99,7 @@ def read_mask(path: str | Path) -> np.ndarray:
 
 def read_text(path: Path) -> str:
     """A whole file as UTF-8; what is not UTF-8 is named with its place."""
-    # What has no size, such as a pipe, cannot be mapped.
+    # A file without a size, such as a pipe, cannot be mapped.
     raw = np.memmap(path, dtype=np.uint8, mode="r").data if path.stat().st_size else path.read_bytes()
     try:
         return str(raw, "utf-8")

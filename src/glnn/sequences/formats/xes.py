@@ -1,4 +1,4 @@
-"""XES, the XML of event logs: a sequence a trace, in the order of the file.
+"""XES, the XML of event logs: one sequence per trace, in the order of the file.
 
 XML from strangers: a document type or an entity is refused, nothing outside the file is opened, depth and the length
 of one tag are bounded.
@@ -81,7 +81,7 @@ class _Log:
                         raise self._wrong(f"holds a tag of more than {_LONGEST_TAG:,} bytes")
                 self._parser.Parse(b"", True)
             except expat.ExpatError as error:
-                raise self._wrong(f"is no XML ({expat.ErrorString(error.code)})") from None
+                raise self._wrong(f"is not XML ({expat.ErrorString(error.code)})") from None
             except InputError:
                 raise
             except (ValueError, LookupError) as error:
@@ -98,7 +98,7 @@ class _Log:
         elif name == "event":
             self._found = None
         elif "key" in attributes and "value" in attributes:
-            # Attributes of attributes stand deeper, and say nothing of the event.
+            # Attributes of attributes are deeper, and do not concern the event.
             parent = self._path[-2] if len(self._path) > 1 else ""
             if parent == "event" and attributes["key"] == self._activity:
                 self._found = attributes["value"]
