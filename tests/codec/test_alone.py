@@ -51,7 +51,7 @@ def test_files(tmp_path: Path) -> None:
     assert stands_alone(packed)
     assert decompress_file_alone(packed, back) == len(TEXT)
     assert back.read_bytes() == TEXT == glnn.decompress(packed.read_bytes())
-    with pytest.raises(glnn.InputError, match="file that is read"):
+    with pytest.raises(glnn.InputError, match="input file"):
         compress_file_alone(source, source)
 
 

@@ -144,9 +144,9 @@ def test_refusals_leave_everything_as_it_was(tmp_path: Path) -> None:
         decompress_file(model, tmp_path / "damaged", back)
     with pytest.raises(WrongModel):
         decompress_file(model_of("bytes"), packed, back)
-    with pytest.raises(InputError, match="is the file that is read"):
+    with pytest.raises(InputError, match="is the input file"):
         compress_file(model, plain, plain)
-    with pytest.raises(InputError, match="is the file that is read"):
+    with pytest.raises(InputError, match="is the input file"):
         decompress_file(model, packed, packed)
     with pytest.raises(InputError, match="is a folder"):
         compress_file(model, plain, tmp_path)

@@ -66,7 +66,7 @@ def test_a_sweep_its_table_and_its_figures(glnn, tmp_path: Path) -> None:
     [
         (("tabel",), "glnn: nothing to reproduce is called 'tabel'; there are table, figures, xor"),
         (("table", "--scale", "0"), "glnn: --scale is 0: it must be positive, for example 0.03"),
-        (("table", "--sizes", "x"), "glnn: --sizes is 'x': give whole numbers with commas between, such as 16,32"),
+        (("table", "--sizes", "x"), "glnn: --sizes is 'x': give whole numbers separated by commas, such as 16,32"),
         (("table", "--lines", "5"), "--lines was given with table; it is an option of xor (table takes --scale"),
         (("table", "--reading", "letter"), "--reading is 'letter': it must be one of figures, text"),
         (("table", "--apart"), "--apart was given with table; it is an option of xor"),

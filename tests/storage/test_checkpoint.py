@@ -257,7 +257,7 @@ def test_quotients_that_are_none_are_refused(wrong: np.ndarray, tmp_path: Path) 
     progress = trainer(case(), Settings(coherence=1)).run(Budget(steps=1))
     progress.coherence = wrong
     write_checkpoint(tmp_path, [progress], {})
-    with pytest.raises(ModelFileError, match="not one number of 1 or more for each unit"):
+    with pytest.raises(ModelFileError, match="not numbers of 1 or more, one per unit"):
         read_checkpoint(tmp_path)
 
 

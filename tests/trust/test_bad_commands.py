@@ -193,7 +193,7 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
         ]
     ],
     (("inspect", "tunes", "tunes.txt", "--out", "new.docx"), "ends with .html or .png"),
-    (("compress", "tunes", "tunes.txt", "tunes.txt", "--force"), "is the file that is read"),
+    (("compress", "tunes", "tunes.txt", "tunes.txt", "--force"), "is the input file"),
     (("decompress", "tunes", "noise.glnn", "noise.glnn", "--force"), ""),
     # What only one command has.
     *[(("decompress", "tunes", name, "new.out"), message) for name, message in [

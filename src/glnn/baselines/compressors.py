@@ -66,7 +66,7 @@ def _xz(data: bytes) -> bytes:
 
 
 def _ppmd(data: bytes, order: int) -> bytes:
-    """Variant I (PPMd8) with 64 MB and contexts of up to so many symbols."""
+    """Variant I (PPMd8) with 64 MB and contexts of up to this many symbols."""
     import pyppmd
 
     return bytes(pyppmd.compress(data, max_order=order, mem_size=64 << 20, variant="I"))

@@ -281,9 +281,9 @@ def reestimate(
 ) -> HiddenMarkovModel:
     """The M step: counts become probabilities; a state not visited, or never left, keeps what it had.
 
-    With a `prior`, each state has moved so many times more, as all states do together, and has written so many symbols
-    more, as they do together, of those that it can write: what never followed in training does not become impossible.
-    What was counted in data that are no longer there is `known`, and counts as well.
+    With a `prior`, each state has moved this many times more, as all states do together, and has written this many
+    symbols more, as they do together, of those that it can write: what never followed in training does not become
+    impossible. What was counted in data that are no longer there is `known`, and counts as well.
     """
     starts, moves, writings = counts.starts, counts.moves, counts.writings
     if known is not None:

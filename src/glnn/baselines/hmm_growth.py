@@ -54,7 +54,8 @@ def whole_graph(states: int) -> Graph:
 def split_states(
     model: HiddenMarkovModel, counts: ExpectedCounts, states: int, generator: np.random.Generator
 ) -> HiddenMarkovModel:
-    """A model of so many states on the whole graph: the states that write most, and of them most in doubt, are doubled.
+    """A model of this many states on the whole graph: the states that write most, and of them most in doubt, are
+    doubled.
 
     Copies share what came to the original and differ from it by up to half, so that EM can tell them apart.
     """
@@ -98,7 +99,7 @@ def softened(model: HiddenMarkovModel, counts: ExpectedCounts, moves: float, wri
 
 
 def counted(model: HiddenMarkovModel, visits: np.ndarray, sequences: float) -> ExpectedCounts:
-    """What was counted in so many sequences, in which each state was visited so often."""
+    """What was counted in this many sequences, in which each state was visited so often."""
     sources = np.repeat(np.arange(model.states), np.diff(model.graph.out_ptr))
     moves, writings = visits[sources] * model.transitions, visits[:, None] * model.emissions
     return ExpectedCounts(sequences * model.start, moves, writings, 0.0)

@@ -37,7 +37,7 @@ LAST_STEPS = 5
 PRIOR = 1.0
 # How much every state does as all of them do.
 _SHARES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)
-# Looked at after so many steps, over so many.
+# Looked at after this many steps, over this many.
 _LEAST_STEPS, _OVER = 15, 5
 
 
@@ -146,7 +146,7 @@ def em(
     patience: int | None = None,
     known: ExpectedCounts | None = None,
 ) -> Run:
-    """EM from a start; with `patience`, until so many steps in a row are no better on the validation data.
+    """EM from a start; with `patience`, until this many steps in a row are no better on the validation data.
 
     What is `known` was counted before, in other data. Then the last model is the best.
     """

@@ -318,7 +318,7 @@ def _held_out(model: SequenceModel, run: Path) -> np.ndarray | None:
 
 
 def _bits(model: SequenceModel, content: Any, mask: np.ndarray | None, last: int = 0) -> np.ndarray:
-    """What each event cost that was to be predicted, of all or of so many last positions."""
+    """What each event cost that was to be predicted, of all or of this many last positions."""
     import numpy as np
 
     from glnn.sequences import Reader

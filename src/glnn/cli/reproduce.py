@@ -337,5 +337,5 @@ def _numbers(text: str | None) -> list[int] | None:
     except ValueError:
         sizes = []
     if not sizes or min(sizes) < 1:
-        raise InputError(f"--sizes is {text!r}: give whole numbers with commas between, such as 16,32")
+        raise InputError(f"--sizes is {text!r}: give whole numbers separated by commas, such as 16,32")
     return sizes

@@ -1,6 +1,6 @@
 """Compression that stands alone: contexts learn the bytes while they are coded, and the decoder does the same.
 
-Beside the code a stream holds only how frequent each byte is, as a power of 4: it shapes the tree of decisions and
+Besides the code a stream holds only how frequent each byte is, as a power of 4: it shapes the tree of decisions and
 says which bytes there are. Sequences of other symbols are coded as the bytes of their numbers, and the stream then
 holds the symbols too (`alone_symbols.py`). Everything else is as with a model: checksums, lengths, decoding once to be
 sure.
@@ -32,7 +32,7 @@ _BYTES = 256
 # Classes of frequency: 0 for none, k for counts from 4^(k−1) on.
 _MOST_FREQUENT = 31
 _BLOCK = 1 << 20
-# Symbols of a stream from strangers: more than this is no alphabet.
+# Symbols of a stream from strangers: more than this is not an alphabet.
 _MOST_LAYOUT = 1 << 26
 
 
@@ -63,7 +63,7 @@ def decompress(blob: bytes | bytearray | memoryview, *, most_symbols: int | None
 def compress_file_alone(
     path: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
 ) -> int:
-    """Compress a file into another; gives the bytes written."""
+    """Compress a file into another; returns the number of bytes written."""
     source = Path(path)
     with source.open("rb") as file, beside(source, Path(target)) as output:
         return _write(file, output, progress or (lambda done: None), is_file=True)
@@ -76,7 +76,7 @@ def decompress_file_alone(
     progress: Progress | None = None,
     most_symbols: int | None = None,
 ) -> int:
-    """Write the file that was compressed into `path` to `target`; gives the bytes written."""
+    """Write the file that was compressed into `path` to `target`; returns the number of bytes written."""
     source = Path(path)
     with source.open("rb") as file, beside(source, Path(target)) as output:
         if read_header(file).numbered:
@@ -117,7 +117,7 @@ def _write(
 def _read(
     source: BinaryIO, target: BinaryIO | Nowhere, most_symbols: int | None, progress: Progress
 ) -> tuple[Header, bytes]:
-    """Decode into `target`; gives the header, and what the layout says beside the frequencies."""
+    """Decode into `target`; returns the header, and what the layout says besides the frequencies."""
     header = read_header(source)
     if not header.alone:
         raise WrongModel("the stream was compressed with a model: give the same model to decompress it")
@@ -129,7 +129,7 @@ def _read(
     predictor = _fresh(classes)
     source.seek(begin)
     if fingerprint(predictor) != header.model:
-        raise WrongModel("another version of glnn made the stream, or one that computes otherwise: use that one")
+        raise WrongModel("another version of glnn made the stream, or one that computes differently: use that one")
     restore(predictor, header, source, target, progress)
     return header, layout
 

@@ -1,7 +1,7 @@
 """Sequences of any symbols as bytes, for compression that stands alone: the number of each symbol in 1, 2 or 4 bytes.
 
 The layout says what the numbers stand for: {"kind", "several", "symbols"} as JSON. Each of several sequences is closed
-by one number more than there are symbols, so that their ends are learned as everything else is.
+by one number more than there are symbols, so that their ends are learned like everything else.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Numbered:
 
     content: bytes
     kind: str
-    """What a sequence is given back as: a text, bytes, an array of integers or a list."""
+    """What a sequence is returned as: a text, bytes, an array of integers or a list."""
     symbols: list[Any]
     several: bool
 
     @property
     def width(self) -> int:
-        """Bytes a number."""
+        """Bytes per number."""
         return next(width for width in _WIDTHS if len(self.symbols) + self.several <= 256**width)
 
     @property
@@ -95,7 +95,7 @@ def numbered(data: Any) -> Numbered:
         try:
             parts.append(tokens_of(item).as_list())
         except InputError as error:
-            raise InputError(f"compress was given what is no sequence of symbols: {error}") from None
+            raise InputError(f"compress was not given a sequence of symbols: {error}") from None
     # A dictionary keeps the order of symbols that cannot be sorted.
     symbols = in_stable_order(dict.fromkeys(token for part in parts for token in part))
     code = {symbol: number for number, symbol in enumerate(symbols)}

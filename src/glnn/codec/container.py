@@ -1,4 +1,4 @@
-"""What stands around the coded symbols: version, model, lengths, checksums. All of it is checked before decoding.
+"""What surrounds the coded symbols: version, model, lengths, checksums. All of it is checked before decoding.
 
 magic 4 | version 1 | flags 1 | model 8 | checksum of the data 8
 symbols, sequences, bytes of code, bytes of layout: numbers in 7-bit pieces, least first, 128 added to all but the last
@@ -26,7 +26,7 @@ _FILE, _SEVERAL, _ENDS, _PORTABLE, _ALONE, _NUMBERED = 1, 2, 4, 8, 16, 32
 
 @dataclass(frozen=True)
 class Header:
-    """What a stream says of itself."""
+    """What a stream says about itself."""
 
     model: bytes
     data: bytes
@@ -56,7 +56,7 @@ class Header:
 
 
 def write_container(target: BinaryIO, header: Header, parts: list[BinaryIO]) -> int:
-    """Write header, parts (each from its beginning) and checksum; gives the number of bytes."""
+    """Write header, parts (each from its beginning) and checksum; returns the number of bytes."""
     digest, count = checksum(), 0
     for block in _all_blocks(header.packed(), parts):
         digest.update(block)
@@ -73,7 +73,7 @@ def read_header(source: BinaryIO) -> Header:
     source.seek(0)
     opening = source.read(len(MAGIC) + 2)
     if opening[: len(MAGIC)] != MAGIC:
-        raise DamagedStream("this is not a stream that glnn compressed: give one, unaltered, from its first byte on")
+        raise DamagedStream("this is not a stream that glnn compressed: give one, unaltered, from its first byte")
     if len(opening) < len(MAGIC) + 2:
         _cut_off(size)
     version, flags = opening[len(MAGIC) :]
@@ -140,7 +140,7 @@ def _check_sense(header: Header) -> None:
             f"bytes can hold: {DAMAGED}"
         )
     if not header.several and header.sequences != 1:
-        raise DamagedStream(f"the stream claims {header.sequences} sequences and to be a single one: {DAMAGED}")
+        raise DamagedStream(f"the stream claims {header.sequences} sequences and a single one: {DAMAGED}")
 
 
 def _all_blocks(opening: bytes, parts: list[BinaryIO]) -> Iterator[bytes]:
@@ -183,4 +183,4 @@ def _exactly(source: BinaryIO, count: int, size: int) -> bytes:
 
 def _cut_off(size: int, expected: int | None = None) -> NoReturn:
     should = "longer" if expected is None else f"{expected}"
-    raise DamagedStream(f"the stream is {size} bytes long and should be {should}: it was cut off; take another copy")
+    raise DamagedStream(f"the stream is {size} bytes long and should be {should}: it was cut off; use another copy")

@@ -10,11 +10,11 @@ class StreamError(InputError):
 
 
 class DamagedStream(StreamError):  # noqa: N818
-    """A stream that is cut off, altered, or none at all."""
+    """A stream that is cut off or altered, or not a stream at all."""
 
 
 class WrongModel(StreamError):  # noqa: N818
     """A stream that another model made."""
 
 
-DAMAGED = "it is damaged or was altered; take another copy"
+DAMAGED = "it is damaged or was altered; use another copy"

@@ -17,7 +17,7 @@ from glnn.sequences.special import ESCAPE, base_of, code_of, escaped_bits, spell
 
 _RANGES = {"bytes": 256, "characters": 0x110000}
 _END = 0xFF
-# Longer than any token that can be written; a damaged stream would else be spelled without end.
+# Longer than any token that can be written; otherwise a damaged stream could be spelled without end.
 _LONGEST = 1 << 24
 
 
@@ -35,7 +35,7 @@ class EscapeCoder:
             self._values = _RANGES[self._kind] - len(symbols)
 
     def numbers(self, token: Any) -> Iterator[tuple[int, int]]:
-        """Each number with the count of values it could have."""
+        """Each number with the number of values it could have."""
         escaped_bits(token, self._alphabet)  # refuses what is neither byte nor character where only these can be
         if self._kind in _RANGES:
             value = _value(token)
@@ -63,7 +63,7 @@ class EscapeCoder:
             raise DamagedStream(f"the stream holds a token that cannot be read ({error}): {DAMAGED}") from None
 
     def _outside(self, rank: int) -> int:
-        """The value of a rank: those inside the alphabet up to it are jumped over."""
+        """The value of a rank: those inside the alphabet up to it are skipped."""
         # Before the k-th inside value there are inside[k] − k outside ones.
         return rank + int(np.searchsorted(self._inside - np.arange(self._inside.size), rank, side="right"))
 

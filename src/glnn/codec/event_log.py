@@ -1,7 +1,7 @@
-"""An event log as the activities of its cases and all the rest of it, so that it comes back byte for byte.
+"""An event log as the activities of its cases and the rest of the file, so that it comes back byte for byte.
 
 The rest is the log with every activity taken out; rows that hold one in quotes keep an empty pair of them. Which
-activity belongs into which row follows from the log itself: it is read again with the row numbers as activities.
+activity belongs in which row follows from the log itself: it is read again with the row numbers as activities.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from glnn.storage.atomic import write_whole
 _MAGIC = b"glnnlog1"
 _MOST_MEMORY = 1 << 28
 _LENGTH = struct.Struct("<Q")
-_DAMAGED = "it is damaged or was altered; take another copy"
+_DAMAGED = "it is damaged or was altered; use another copy"
 
 
 def compress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> None:
@@ -38,7 +38,7 @@ def compress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> Non
     packed = lzma.compress(rest.encode(), preset=9)
     if len(rest.encode()) > _most_unpacked(len(packed)):
         raise InputError(
-            f"{path} repeats itself so much that its copy could not be told apart from a trap: use xz for it"
+            f"{path} repeats itself so much that decompressing it would look like an attack: use xz for it"
         )
     write_whole(out, _MAGIC + _LENGTH.pack(len(packed)) + packed + model.compress(sequences))
 
@@ -69,12 +69,12 @@ def decompress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> N
 
 
 def _most_unpacked(packed: int) -> int:
-    """How much xz data may unpack to: more than any log that says something, less than fills the memory."""
+    """How much xz data may unpack to: more than any real log, less than fills the memory."""
     return 16_000_000 + 1000 * packed
 
 
 def taken_apart(text: str, reading: ReadOptions) -> tuple[str, list[str]]:
-    """The log without its activities, and what stood in their places, row by row."""
+    """The log without its activities, and what was in their places, row by row."""
     pieces, found = [], []
     done = 0
     for begin, end in _places(text, reading):

@@ -1,6 +1,7 @@
-"""Compress a file into a file, byte for byte back: cut as the model was trained, in bounded memory.
+"""Compress a file into a file that decompresses byte for byte: cut as the model was trained, in bounded memory.
 
-The result is written beside its place, decoded once to compare, and only then renamed: a failure leaves nothing behind.
+The result is written next to its place, decoded once to compare, and only then renamed: a failure leaves nothing
+behind.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ Progress = Callable[[float], None]
 def compress_file(
     model: Any, path: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
 ) -> int:
-    """Compress the file at `path` into `target`, for `decompress_file` with the same model; gives the bytes written.
+    """Compress the file at `path` into `target`, for `decompress_file` with the same model; returns the number of bytes
+    written.
 
-    The file is one sequence, cut into bytes, characters, words or lines as the data were that the model learned from.
+    The file is one sequence, cut into bytes, characters, words or lines like the data that the model learned from.
     """
     predictor = predictor_of(model)
     _check_kind(predictor)
@@ -59,7 +61,7 @@ def decompress_file(
     progress: Progress | None = None,
     most_symbols: int | None = None,
 ) -> int:
-    """Write the file that was compressed into `path` to `target`; gives the bytes written.
+    """Write the file that was compressed into `path` to `target`; returns the number of bytes written.
 
     Another model, or a stream that is damaged, is refused, and `target` stays as it was. A stream from strangers can
     hold very many symbols in few bytes: `most_symbols` refuses more than that.
@@ -78,7 +80,7 @@ def decompress_file(
 def restore(
     predictor: Predictor, header: Header, source: BinaryIO, target: Any, progress: Progress | None = None
 ) -> None:
-    """Decode a file from `source`, which stands at the code, and check that it is the one that was compressed."""
+    """Decode a file from `source`, which is at the code, and check that it is the one that was compressed."""
     begin = source.tell()
     digest = checksum()
     for block in _decoded(predictor, header, source, begin, progress or (lambda done: None)):
@@ -88,7 +90,7 @@ def restore(
 
 
 def _encode(predictor: Predictor, blocks: Blocks, code: BinaryIO, layout: BinaryIO) -> Header:
-    """Encode all blocks; gives the header."""
+    """Encode all blocks; returns the header."""
     packer, laid_out = zlib.compressobj(9), 0
     encoder, symbols = StreamEncoder(predictor, code), SymbolDigest()
     end = code_of(predictor.alphabet, END)
@@ -117,7 +119,7 @@ def _encode(predictor: Predictor, blocks: Blocks, code: BinaryIO, layout: Binary
 
 
 def encode_bytes(predictor: Predictor, blocks: Blocks, code: BinaryIO, **others: Any) -> Header:
-    """Encode all blocks with a predictor of bytes; gives the header, of which `others` are told."""
+    """Encode all blocks with a predictor of bytes; returns the header, which is passed to `others`."""
     encoder, symbols = StreamEncoder(predictor, code), SymbolDigest()
     all_tokens = tokens_and_layout("bytes", blocks)
     runs = (run for tokens, _ in all_tokens for run in runs_of_tokens(tokens, predictor.alphabet))
@@ -173,7 +175,7 @@ class Blocks:
 
 
 class _Window:
-    """Reads a file from a place of its own, and puts it back where it stood."""
+    """Reads a file from a place of its own, and puts the position back."""
 
     def __init__(self, file: BinaryIO, place: int) -> None:
         self._file, self._place = file, place
@@ -189,7 +191,7 @@ class _Window:
 
 
 class Nowhere:
-    """Takes what is only to be checked."""
+    """Takes data that are only checked."""
 
     def write(self, block: bytes) -> None:
         """Forget it."""
@@ -197,9 +199,9 @@ class Nowhere:
 
 @contextmanager
 def beside(source: Path, target: Path) -> Iterator[BinaryIO]:
-    """A new file in the place of `target` if all goes well, else none."""
+    """A new file in the place of `target` if all goes well, otherwise none."""
     if target.exists() and target.samefile(source):
-        raise InputError(f"{target} is the file that is read: give another name for the result")
+        raise InputError(f"{target} is the input file: give another name for the result")
     if target.is_dir():
         raise InputError(f"{target} is a folder: give the name of a file")
     if not target.parent.is_dir():

@@ -1,7 +1,7 @@
 """The hash of a model in a stream's header: another model, or other arithmetic, is refused before anything is decoded.
 
-It covers the alphabet, every number that the probabilities depend on, and where the model stands after a fixed walk
-over its symbols: a machine or a version that computes other bits is found out there.
+It covers the alphabet, every number that the probabilities depend on, and the state of the model after a fixed walk
+over its symbols, which reveals a machine or a version that computes other bits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WALK = 128
 
 
 def fingerprint(predictor: Any) -> bytes:
-    """Eight bytes that tell a model from others."""
+    """Eight bytes that identify a model."""
     digest = hashlib.blake2b(digest_size=SIZE)
     digest.update(_alphabet(predictor.alphabet).encode("utf-8", "surrogatepass"))
     inner, escape = escape_of(predictor)
@@ -41,7 +41,7 @@ def fingerprint(predictor: Any) -> bytes:
 
 
 def _walk(alphabet_size: int) -> np.ndarray:
-    """Symbols that jump about, the same ones everywhere: the upper bits of a linear congruential generator."""
+    """Symbols in a scattered order, the same everywhere: the upper bits of a linear congruential generator."""
     codes, number = np.empty(_WALK, np.int32), 1
     for place in range(_WALK):
         number = (6364136223846793005 * number + 1442695040888963407) % 2**64

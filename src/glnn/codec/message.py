@@ -1,7 +1,7 @@
 """Compress data in memory: any sequences that a model can read, one or several, and back to the same symbols.
 
 Each sequence begins from the start state. Where the model has learned an end, it closes every sequence, as in its
-scores; else the length of each of several sequences is written in front of it.
+scores; otherwise the length of each of several sequences is written in front of it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Part = tuple[np.ndarray, tuple[Any] | None]
 def compress(model: Any, data: Any) -> bytes:
     """Data of any kind that the model reads, as bytes that `decompress` turns back into the same symbols.
 
-    `model` is a fitted estimator or any predictor. The result is decoded once, to be sure, before it is returned.
+    `model` is a fitted estimator or any predictor. The result is decoded once as a check before it is returned.
     """
     predictor = predictor_of(model)
     alphabet = predictor.alphabet
@@ -111,8 +111,8 @@ def open_stream(predictor: Predictor, source: BinaryIO, most_symbols: int | None
     if own != header.model:
         hint = "" if header.portable else "; this model's probabilities may also differ from machine to machine"
         raise WrongModel(
-            f"the stream was made with the model {header.model.hex()}, this is the model {own.hex()}: decompress with "
-            f"the very model that compressed{hint}"
+            f"the stream was made with the model {header.model.hex()}, this model is {own.hex()}: decompress with "
+            f"the model that compressed it{hint}"
         )
     if header.ends and code_of(predictor.alphabet, END) is None:
         raise DamagedStream(f"the stream has end symbols, the model has none: {DAMAGED}")
@@ -140,7 +140,7 @@ def write_sequence(encoder: StreamEncoder, runs: Iterable[Run], digest: SymbolDi
 
 
 def read_sequences(predictor: Predictor, header: Header, source: BinaryIO) -> Iterator[Iterator[Part]]:
-    """Each sequence as an iterator over its parts; it must be run through before the next."""
+    """Each sequence as an iterator over its parts; it must be exhausted before the next."""
     decoder = StreamDecoder(predictor, source, header.code)
     end = code_of(predictor.alphabet, END) if header.ends else None
     left = header.symbols
@@ -154,7 +154,7 @@ def read_sequences(predictor: Predictor, header: Header, source: BinaryIO) -> It
         counted = _Counted(_read_sequence(decoder, length, end))
         yield counted
         for _ in counted:
-            raise RuntimeError("a sequence was left before its last part")
+            raise RuntimeError("a sequence was not read to its end")
         left -= counted.symbols
     if left:
         raise DamagedStream(f"the stream holds {header.symbols - left} symbols, not {header.symbols}: {DAMAGED}")
@@ -194,7 +194,7 @@ def check_data(header: Header, found: bytes) -> None:
     """Compare checksums of what was encoded and decoded."""
     if found != header.data:
         hint = "it is damaged" if header.portable else "it is damaged, or this machine computes other probabilities"
-        raise DamagedStream(f"what the stream decodes to is not what was compressed: {hint}; take another copy")
+        raise DamagedStream(f"what the stream decodes to is not what was compressed: {hint}; use another copy")
 
 
 def verify(predictor: Predictor, header: Header, code: BinaryIO) -> None:

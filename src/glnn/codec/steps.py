@@ -34,7 +34,7 @@ def escape_of(predictor: Any) -> tuple[Any, float | None]:
 
 
 def steps_of(predictor: Any) -> Steps:
-    """The steps of a predictor: its own where it offers some, otherwise through its states."""
+    """The steps of a predictor: its own if it offers some, otherwise through its states."""
     inner, escape = escape_of(predictor)
     return offered_steps(inner, escape) or StateSteps(inner, escape)
 
@@ -80,7 +80,7 @@ class StateSteps:
         return len(codes)
 
     def identity(self) -> Iterator[Any]:
-        """Its arrays, if it shows them; what it predicts is looked at in any case."""
+        """Its arrays, if it shows them; what it predicts is included in any case."""
         yield type(self._predictor).__name__
         arrays = getattr(self._predictor, "arrays", None)
         if callable(arrays):

@@ -35,7 +35,7 @@ class StreamEncoder:
         done = 0
         while done < codes.size:
             self._flush()
-            # Not all at once: steps may copy what they are given.
+            # In pieces: steps may copy what they are given.
             done += self._steps.encode(codes[done : done + BLOCK], self._coder, self._out)
 
     def escape(self, token: Any) -> None:
@@ -51,7 +51,7 @@ class StreamEncoder:
         range_coder.encode_number(value, total, self._coder, self._out)
 
     def length(self, value: int) -> None:
-        """A whole number, by its number of bits and then those after the first."""
+        """A whole number: how many bits it has, then those after the first."""
         bits = value.bit_length()
         self.number(bits, _BITS_OF_A_LENGTH)
         for shift in range(0, bits - 1, _PIECE):
@@ -59,7 +59,7 @@ class StreamEncoder:
             self.number((value >> shift) & ((1 << width) - 1), 1 << width)
 
     def finish(self) -> int:
-        """Write what is left; gives the number of bytes in all. What was learned on the way can be forgotten."""
+        """Write what is left; returns the number of bytes in all. What was learned on the way can be forgotten."""
         self._flush()
         range_coder.finish(self._coder, self._out)
         self._write()
@@ -101,7 +101,7 @@ class StreamDecoder:
         self._steps.restart()
 
     def symbols(self, most: int, end: int = -1) -> np.ndarray:
-        """The next symbols, from one to `most`: up to `end` or up to an escape, which is the last of them then."""
+        """The next symbols, from one to `most`: up to `end` or an escape, which is then the last of them."""
         wanted = self._buffer[: min(most, BLOCK)]
         while True:
             done = self._steps.decode(wanted, end, self._coder, self._bytes)
@@ -110,7 +110,7 @@ class StreamDecoder:
             self._refill()
 
     def is_escape(self, code: int) -> bool:
-        """Whether a code stands for a token outside the alphabet; `escaped` gives it then."""
+        """Whether a code stands for a token outside the alphabet; then `escaped` returns it."""
         return bool(code == self._escape)
 
     def escaped(self) -> Any:

@@ -16,11 +16,11 @@ from glnn.sequences.tokens import Tokens, blocks
 _BLOCK = 1 << 18
 
 Run = tuple[np.ndarray, Callable[[int], Any]]
-"""Codes, with −1 where a token is outside the alphabet, and what gives the token at a place of them."""
+"""Codes, with −1 where a token is outside the alphabet, and a function that gives the token at a place."""
 
 
 def runs_of_tokens(tokens: Tokens, alphabet: Alphabet, before: int = 0) -> Iterator[Run]:
-    """A part of a sequence, before which `before` tokens came already."""
+    """A part of a sequence, after `before` tokens."""
     escape = code_of(alphabet, ESCAPE) is not None
     for block in blocks(len(tokens), _BLOCK):
         piece = Tokens(tokens.values[block], tokens.kind)
@@ -89,7 +89,7 @@ class SymbolDigest:
 
 
 class Collector:
-    """Codes and tokens of one sequence back to what they were cut from."""
+    """Codes and tokens of one sequence, turned back into what they were cut from."""
 
     def __init__(self, alphabet: Alphabet) -> None:
         self._alphabet, self._base = alphabet, base_of(alphabet)
@@ -121,7 +121,7 @@ class Collector:
         return values.decode("utf-32-le", "surrogatepass") if self._base.kind == "characters" else values
 
     def take(self) -> list[Any]:
-        """The pieces so far, which are then forgotten."""
+        """The pieces so far, which are then dropped."""
         pieces, self._pieces = self._pieces, []
         return pieces
 

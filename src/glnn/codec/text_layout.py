@@ -29,7 +29,7 @@ class Readable(Protocol):
     """What bytes can be read from."""
 
     def read(self, count: int, /) -> bytes:
-        """At most that many bytes."""
+        """At most this many bytes."""
         ...
 
 
@@ -109,7 +109,7 @@ def _texts(source: Iterable[bytes]) -> Iterator[str]:
 
 
 def _split(kind: Kind, text: str) -> tuple[str, str]:
-    """What can be cut now, and the token that may go on in the next block."""
+    """What can be cut now, and the token that may continue in the next block."""
     if kind == "lines":
         place = text.rfind("\n") + 1
     else:

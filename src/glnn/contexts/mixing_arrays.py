@@ -1,6 +1,6 @@
 """A memory of contexts as plain arrays, for files: of the tables what they hold, of the history what was filled.
 
-Where an entry stands in its table makes no difference to anything, so tables are built anew, in their sizes. Whatever a
+Where an entry stands in its table makes no difference to anything, so tables are rebuilt, in their sizes. Whatever a
 file holds, compiled loops stay inside of what is built from it.
 """
 

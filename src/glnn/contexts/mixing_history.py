@@ -1,7 +1,7 @@
 """The contexts of a place: what came before it, each context as one key, and the slots where they are known.
 
 A cursor is moved along the symbols: the last ones, the word so far, the symbols that the sequence had (how often each:
-the bag; whether at all: the set), its position and its runs. At the start of a sequence all of it begins anew.
+the bag; whether at all: the set), its position and its runs. At the start of a sequence all of it starts again.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ _ODDS_EDGE = 8.0
 
 @kernel(_nrt=False)
 def class_of(chance: float, count: int) -> int:
-    """The class of a probability that stands on so many sights."""
+    """The class of a probability that stands on this many sights."""
     odds = min(max(stretch(chance), -_ODDS_EDGE), _ODDS_EDGE)
     place = min(int((odds + _ODDS_EDGE) * (_ODDS_CLASSES / (2.0 * _ODDS_EDGE))), _ODDS_CLASSES - 1)
     size = 0

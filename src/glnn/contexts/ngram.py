@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16
 LONGEST_ORDER = 12
-# The order is chosen on so many symbols at most, and on what comes after the first half of them.
+# The order is chosen on this many symbols at most, and on what comes after the first half of them.
 _CHOOSING = 300_000
 _LEAST_ROOM = 1 << 10
 
@@ -68,7 +68,7 @@ class Counts:
         return self.history[: self.used[SYMBOLS]]
 
     def grown(self, wanted: int) -> Counts:
-        """The same counts with room for so many more of each."""
+        """The same counts with room for this many more of each."""
         number = self.used.tolist()
         if kernels.has_room(wanted, self.contexts, self.events, self.used, self.history):
             return self

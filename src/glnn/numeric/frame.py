@@ -1,7 +1,7 @@
 """Arguments that are unpacked once: a tuple of arrays as compiled code holds it, kept in a few bytes for many calls.
 
 A call of a kernel unpacks every array that it is given, about 0.15 µs each: with fifty of them more than the work on a
-symbol. A frame has them unpacked. It does not keep the arrays alive: whoever binds it must.
+symbol. A frame has them unpacked. It does not keep the arrays alive: the caller must.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Numba's own cache looks only at the file of the function it caches, so an edit of a jitted helper elsewhere
 would go unnoticed, and a read-only installation could not be cached at all. One folder in the user's cache per
 state of the package's sources mends both. `NUMBA_CACHE_DIR`, when set, is respected. Where nothing can be written,
-kernels are compiled anew in each process.
+kernels are compiled again in each process.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _DOUBLE, _WORD, _INDEX, _BYTE = ir.DoubleType(), ir.IntType(32), ir.IntType(64),
 
 
 class Vector(types.Type):  # type: ignore[misc]
-    """The type of so many doubles side by side."""
+    """The type of this many doubles side by side."""
 
     def __init__(self, width: int) -> None:
         super().__init__(name=f"Vector({width})")
@@ -82,7 +82,7 @@ def _places(context: Any, builder: Any, kinds: Any, arguments: Any) -> list[Any]
 
 
 def _mask(context: Any, builder: Any, kind: Any, count: Any) -> Any:
-    """True in so many lanes."""
+    """True in this many lanes."""
     numbers = ir.Constant(ir.VectorType(_INDEX, LANES), list(range(LANES)))
     return builder.icmp_signed("<", numbers, _repeated(builder, context.cast(builder, count, kind, types.intp)))
 
@@ -174,7 +174,7 @@ def _taking(first: int) -> Any:
 
 
 def _gathering(width: int, first: int = 0) -> Any:
-    """Vectors made of so many numbers at each of the places ends[e + first], ends[e + first + width], …"""
+    """Vectors made of this many numbers at each of the places ends[e + first], ends[e + first + width], …"""
 
     def gather(typing: Any, a: Any, ends: Any, e: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -43,7 +43,7 @@ class EntropyWeights:
         return int(self.weights.shape[1])
 
     def times(self, factor: float) -> EntropyWeights:
-        """The same with all weights so many times as large: less than 1 is less sure."""
+        """The same with all weights this many times as large: less than 1 is less sure."""
         return EntropyWeights(self.nodes, factor * self.weights)
 
     def at_most_even(self) -> EntropyWeights:

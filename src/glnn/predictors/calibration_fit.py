@@ -183,7 +183,7 @@ def _best_strength(problem: Problem) -> Strength | None:
 
 
 def _certain(gains: np.ndarray, errors: float) -> bool:
-    """Whether blocks gain in sum more than so many times what they differ by chance."""
+    """Whether blocks gain in sum more than this many times what they differ by chance."""
     return bool(gains.sum() > errors * np.sqrt(gains.size) * gains.std())
 
 

@@ -49,7 +49,7 @@ def within(data: Encoded, networks: int | str, budget: Budget) -> Within:
 
 
 def first_symbols(data: Encoded, symbols: int) -> Encoded:
-    """About so many symbols of the beginning: of several sequences whole ones, at least one."""
+    """About this many symbols of the beginning: of several sequences whole ones, at least one."""
     if len(data) > 1:
         symbols = int(data.starts[max(int(np.searchsorted(data.starts, symbols, side="right")) - 1, 1)])
     symbols = min(max(symbols, 1), data.codes.size)

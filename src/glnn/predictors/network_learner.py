@@ -2,7 +2,7 @@
 
 What they learned is weighed against the network as it was, p = p₀ + v (p₁ − p₀), where the odds v / (1 − v) begin at
 1 to 99 and are multiplied by p₁(x_t) / p₀(x_t), within bounds: learning that only does harm costs hardly anything, and
-one that has lost 43 bits begins anew from the network as it was, with smaller steps. Time a symbol is bounded, memory
+one that has lost 43 bits starts again from the network as it was, with smaller steps. Time a symbol is bounded, memory
 constant. Several sequences side by side share the network: each is learned when it ends, window by window.
 """
 
@@ -20,8 +20,8 @@ from glnn.predictors.protocol import part_of, placed
 from glnn.sequences import Alphabet, Encoded, InputError
 from glnn.training.online import OnlineSettings, OnlineSteps
 
-# The share of what is learned in the beginning, as log-odds, and between which it stays. After a loss of so many nats
-# what was learned is given up, to be learned again with a memory so many times as long.
+# The share of what is learned in the beginning, as log-odds, and between which it stays. After a loss of this many nats
+# what was learned is given up, to be learned again with a memory this many times as long.
 _FIRST_TRUST = math.log(0.01 / 0.99)
 _LEAST_TRUST, _MOST_TRUST = _FIRST_TRUST - 5.0, 8.0
 _LOST = 30.0

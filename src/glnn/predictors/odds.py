@@ -41,7 +41,7 @@ class Odds(NamedTuple):
         return found
 
     def of(self, kept: np.ndarray) -> Odds:
-        """The odds between some of the parts; a row that hardly knows them begins anew."""
+        """The odds between some of the parts; a row that hardly knows them starts again."""
         first = _first(int(kept.sum()))
         rows = [row[kept] / row[kept].sum() if row[kept].sum() > _LEAST else first for row in self.rows]
         return Odds(self.trust.copy(), np.array(rows))
@@ -69,7 +69,7 @@ class Odds(NamedTuple):
 
 
 def even(parts: int) -> Odds:
-    """Before anything was said by so many parts, the uniform distribution not counted."""
+    """Before anything was said by this many parts, the uniform distribution not counted."""
     return Odds(np.full(len(RATES), 1.0 / len(RATES)), np.tile(_first(parts + 1), (len(RATES), 1)))
 
 

@@ -129,7 +129,7 @@ class Inside:
 
 @dataclass(frozen=True)
 class Change:
-    """After so many events, from so many bits per event to so many."""
+    """After this many events, from this many bits per event to this many."""
 
     after: int
     bits_before: float

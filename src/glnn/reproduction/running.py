@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 POINTS = 60
 # A score of the validation data costs about a third of a step.
 VALIDATE_EVERY = 3
-# A run ends at this step at the earliest, when it has made so many times the steps that its best score took.
+# A run ends at this step at the earliest, when it has made this many times the steps that its best score took.
 TURNED_FROM, TURNED = 120, 2.5
 _WARM_UP_SYMBOLS = 400
 

@@ -130,7 +130,7 @@ class Setting:
     graph: str = ""
     """Empty for d edges from each unit, as the text has it, "into" for d edges into each, as its costs are counted."""
     fold: int = 0
-    """Steps between looks for units that have become constants, to fold them and begin them anew; 0 for none."""
+    """Steps between looks for units that have become constants, to fold them and restart them; 0 for none."""
     length: int = 0
     """Distant XOR: the T of its lines; 0 is the paper's 100."""
     recipe: str = ""

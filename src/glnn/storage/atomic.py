@@ -1,6 +1,6 @@
-"""A file that is there whole or not at all: written beside its place, brought to the disk, then renamed.
+"""A file that exists whole or not at all: written next to its place, flushed to disk, then renamed.
 
-A crash at any moment leaves the old file or the new one; a failure leaves the old one and no remains.
+A crash at any moment leaves the old file or the new one; a failure leaves the old one and nothing else.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def _bring_to_disk(folder: Path) -> None:
-    """Make a rename last; systems that cannot open folders do so by themselves."""
+    """Make a rename durable; systems that cannot open folders do so by themselves."""
     if hasattr(os, "O_DIRECTORY"):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

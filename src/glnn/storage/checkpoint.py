@@ -1,6 +1,6 @@
 """Checkpoints: a training that is killed continues from its last one, to the same bits as if nothing had happened.
 
-A checkpoint holds the `Progress` of every random start. Going on means doing the training again with a
+A checkpoint holds the `Progress` of every random start. Continuing means repeating the training with a
 `glnn.training.records.Replay` for each start: steps that are in the record are read from it, all others are
 computed. So whatever decides how a budget is shared decides it again from the same numbers, and need not be written
 down.
@@ -32,7 +32,7 @@ _WHOLE_COLUMNS = {field.name for field in fields(StepInfo) if field.type == "int
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where every random start stands, in the order in which they were begun, and what else its writer wants back."""
+    """Where every random start stands, in the order they began, and whatever else its writer wants back."""
 
     runs: tuple[Progress, ...]
     about: dict[str, Any]
@@ -44,7 +44,7 @@ class Checkpoint:
 
 
 def write_checkpoint(folder: Path, runs: Sequence[Progress], about: Mapping[str, Any]) -> None:
-    """Write a checkpoint at once or not at all; the one before is kept beside it."""
+    """Write a checkpoint at once or not at all; the one before is kept too."""
     arrays: dict[str, np.ndarray] = {}
     described = []
     for k, run in enumerate(runs):
@@ -87,7 +87,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether there is something to go on from."""
+    """Whether there is something to continue from."""
     return (folder / NAME).exists() or (folder / PREVIOUS).exists()
 
 
@@ -124,9 +124,9 @@ def _progress(k: int, described: dict[str, Any], arrays: dict[str, np.ndarray]) 
     if len(history) != described["step"]:
         raise KeyError(f"{described['step']} steps were done and {len(history)} are recorded")
     if [info.step for info in history] != list(range(1, len(history) + 1)):
-        raise KeyError("the steps are not recorded one after the other")
+        raise KeyError("the steps are not recorded in order")
     if not all(np.isfinite(info.seconds) and info.seconds >= 0.0 for info in history):
-        raise KeyError("a time that was recorded is none")
+        raise KeyError("a recorded time is not a time")
     memory = f"{k}.memory."
     numbers: dict[str, Any] = {name: float.fromhex(described[name]) for name in _NUMBERS}
     numbers.update({name: int(described[name]) for name in _WHOLE})
@@ -144,7 +144,7 @@ def _progress(k: int, described: dict[str, Any], arrays: dict[str, np.ndarray]) 
 
 def _quotients(found: np.ndarray | None) -> np.ndarray | None:
     if found is not None and not (found.ndim == 1 and found.dtype.kind == "f" and (found >= 1.0).all()):
-        raise KeyError("what steps are shortened by is not one number of 1 or more for each unit")
+        raise KeyError("the factors that shorten steps are not numbers of 1 or more, one per unit")
     return found
 
 
@@ -158,13 +158,13 @@ def _info(row: list[float]) -> StepInfo:
 
 
 def _keep(current: Path, previous: Path) -> None:
-    """Give the file a second name, in place of what had it; the first one is there all the time."""
+    """Give the file a second name, in place of what had it; the first name stays all the time."""
     second = current.with_name(f".{previous.name}.new")
     second.unlink(missing_ok=True)
     try:
         os.link(current, second)
     except OSError:
-        # Not every file system knows two names for one file.
+        # Not every file system allows two names for one file.
         shutil.copyfile(current, second)
     second.replace(previous)
     # Renaming does nothing between two names of one file, as a crash after this line may have left them.

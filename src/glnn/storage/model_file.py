@@ -27,14 +27,14 @@ Header = dict[str, Any]
 
 
 class ModelFileError(InputError):
-    """A file that is no usable model file."""
+    """A file that cannot be used as a model file."""
 
 
 def write_model_file(path: str | os.PathLike[str], tensors: Mapping[str, np.ndarray], header: Header) -> None:
     """Write arrays and header; `format` is added. An existing file is replaced at once or not at all."""
     from safetensors.numpy import save
 
-    # safetensors takes the memory of an array as it lies: other orders would be read back scrambled.
+    # safetensors writes an array's memory as it is: other orders would be read back scrambled.
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     # One entry of metadata: safetensors writes several in a random order, and equal models should be equal files.
     content = save(arrays, metadata={"glnn": signed(arrays, {"format": FORMAT, **header})})
@@ -42,7 +42,7 @@ def write_model_file(path: str | os.PathLike[str], tensors: Mapping[str, np.ndar
 
 
 def read_model_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], Header]:
-    """The arrays and the header, in terms of the current format."""
+    """The arrays and the header, in the current format."""
     path = Path(path)
     tensors, metadata = _open(path)
     text = metadata.get("glnn")
@@ -107,7 +107,7 @@ def alphabet_from_json(value: Any) -> Alphabet:
     return ExtendedAlphabet(base, *special) if special else base
 
 
-_DAMAGED = "it is damaged or was altered; take another copy"
+_DAMAGED = "it is damaged or was altered; use another copy"
 
 
 def _dump(header: Header) -> str:
@@ -124,7 +124,7 @@ def _open(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     if size < 10 or opening != b"{" or length > _MOST_HEADER:
         raise ModelFileError(f"{path} is not a model file: give a file that save() wrote")
     if length > size - 8:
-        raise ModelFileError(f"{path} is {size} bytes long and should be longer: it was cut off; take another copy")
+        raise ModelFileError(f"{path} is {size} bytes long and should be longer: it was cut off; use another copy")
     try:
         with safe_open(path, framework="numpy") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -22,7 +22,7 @@ _WHOLE = {field.name for field in fields(StepInfo) if field.type == "int"}
 
 def arrays_of(params: Params, graph: Graph, history: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     """Parameters, the edges of the graph, and the history with NaN for None."""
-    # A history that came from a file of another version may lack what this one records.
+    # A history from a file of another version may lack what this one records.
     table = [[np.nan if row.get(name) is None else row[name] for name in _COLUMNS] for row in history]
     return {
         "w": params.w,
@@ -79,7 +79,7 @@ def starts_from(arrays: dict[str, np.ndarray], sizes: Sequence[int]) -> tuple[np
 
 
 def running_from(arrays: dict[str, np.ndarray], k: int, params: Params) -> dict[str, np.ndarray] | None:
-    """The metric that runs along with a network that learns from streams; None where none was kept."""
+    """The running metric of a network that learns from streams; None if none was kept."""
     begin = f"running{k}."
     found = {name.removeprefix(begin): part for name, part in arrays.items() if name.startswith(begin)}
     try:
@@ -91,7 +91,7 @@ def running_from(arrays: dict[str, np.ndarray], k: int, params: Params) -> dict[
 
 
 def _member(k: int) -> str:
-    """How the names of a network's arrays begin; the first is there since before there were others."""
+    """How the names of a network's arrays begin; the first one has no prefix, as in files that held only one."""
     return "" if k == 0 else f"member{k}."
 
 

@@ -1,4 +1,4 @@
-"""Symbols as they arrive: push one, learn what it cost and what was expected instead, save, go on elsewhere."""
+"""Symbols as they arrive: push one, see what it cost and what was expected instead, save, continue elsewhere."""
 
 from glnn.streams.group import Streams
 from glnn.streams.stream import Expected, Pushed, Stream

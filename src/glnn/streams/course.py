@@ -1,4 +1,4 @@
-"""How bits per event went over time, in constant memory: sums over stretches of equal length, doubled when too many.
+"""Bits per event over time, in constant memory: sums over stretches of equal length, doubled when too many.
 
 At most 256 stretches of (events, bits) are kept, each of the same number of events: enough to see a drift, and where.
 """
@@ -14,7 +14,7 @@ _FIRST_WIDTH = 8
 
 
 class Course:
-    """The stretches so far; the last one may be under way."""
+    """The stretches so far; the last one may be unfinished."""
 
     def __init__(self) -> None:
         self.width = _FIRST_WIDTH
@@ -27,7 +27,7 @@ class Course:
         return list(zip(self._events, self._bits, strict=True))
 
     def add(self, bits: float) -> None:
-        """The next event; one of infinitely many bits is left out, for it would hide all others."""
+        """The next event; one that costs infinitely many bits is left out, as it would hide all others."""
         if bits == float("inf"):
             return
         if not self._events or self._events[-1] == self.width:
@@ -44,7 +44,7 @@ class Course:
 
     @classmethod
     def remembered(cls, memory: dict[str, Any] | None) -> Course:
-        """The inverse; nothing where nothing was kept."""
+        """The inverse; empty if nothing was kept."""
         course = cls()
         if memory is None:
             return course
@@ -54,11 +54,11 @@ class Course:
             course._bits = [float.fromhex(bits) for bits in memory["bits"]]
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InputError(
-                "the course of bits that was kept cannot be read: remove the file and begin anew"
+                "the course of bits that was kept cannot be read: remove the file and start again"
             ) from None
         full = all(events == course.width for events in course._events[:-1])
         if course.width < 1 or not full or len(course._events) != len(course._bits) or len(course._events) > _MOST:
-            raise InputError("the course of bits that was kept does not fit together: remove the file and begin anew")
+            raise InputError("the course of bits that was kept does not fit together: remove the file and start again")
         return course
 
     def _halve(self) -> None:

@@ -1,4 +1,5 @@
-"""From lines of a log to events: whose stream, and which symbol. A line that is none raises `BrokenLine` and is told.
+"""From lines of a log to events: whose stream, and which symbol. A line that holds none raises `BrokenLine` and is
+reported.
 
 Five kinds of line: a symbol as it stands, a piece of a text, a whole sequence, a row of columns, a JSON object. Which
 it is follows from how the data of the model were read.
@@ -61,7 +62,7 @@ class CutLines:
         self._cut = cut
 
     def events(self, line: bytes) -> Iterable[Event]:
-        """The symbols of the line and, but for words, of its newline."""
+        """The symbols of the line and, except for words, of its newline."""
         if self._cut == "bytes":
             return [Event(None, byte) for byte in line + b"\n"]
         text = _decoded(line)
@@ -90,7 +91,7 @@ class SequenceLines:
             try:
                 symbols = [int(part) for part in text.replace(",", " ").replace(";", " ").split()]
             except ValueError:
-                raise BrokenLine("no row of whole numbers") from None
+                raise BrokenLine("not a row of whole numbers") from None
         return [*(Event(None, symbol) for symbol in symbols), Event(None, END)]
 
     def memory(self) -> dict[str, Any]:
@@ -99,11 +100,11 @@ class SequenceLines:
 
 
 class Columns:
-    """Each line is a row of a table whose first line names the columns: one stream a case."""
+    """Each line is a row of a table whose first line names the columns: one stream per case."""
 
     def __init__(self, case: str, activity: str, delimiter: str = ",", header: list[str] | None = None) -> None:
         if header is not None and not (isinstance(header, list) and all(isinstance(name, str) for name in header)):
-            raise InputError("the header that was kept is no row of names: remove the file and begin anew")
+            raise InputError("the header that was kept is not a row of names: remove the file and start again")
         self._case, self._activity, self._delimiter = case, activity, delimiter
         self._header = header
         self._places = None if header is None else self._find(header)
@@ -116,7 +117,7 @@ class Columns:
         try:
             row = next(csv.reader([text.removeprefix("\ufeff")], delimiter=self._delimiter))
         except csv.Error as error:
-            raise BrokenLine(f"no row of a table ({error})") from None
+            raise BrokenLine(f"not a row of a table ({error})") from None
         if self._places is None:
             self._header, self._places = row, self._find(row)
             return []
@@ -131,7 +132,7 @@ class Columns:
         return [Event(case, activity)]
 
     def memory(self) -> dict[str, Any]:
-        """The header, which stands in the first line only."""
+        """The header, which is in the first line only."""
         return {"header": self._header}
 
     def _find(self, header: list[str]) -> tuple[int, int]:
@@ -164,7 +165,7 @@ class JsonObjects:
         wanted = [self._activity] if self._case is None else [self._activity, self._case]
         for name in wanted:
             if not isinstance(found, dict) or not isinstance(found.get(name), str | int):
-                raise BrokenLine(f"no object with a text or number under {name!r}")
+                raise BrokenLine(f"not an object with a text or number under {name!r}")
         symbol = found[self._activity]
         return [Event(None if self._case is None else found[self._case], symbol)]
 
@@ -179,7 +180,7 @@ def parser_for(options: ReadOptions, memory: dict[str, Any] | None = None) -> Li
     `memory` is what the parser of the same file remembered.
     """
     if memory is not None and not isinstance(memory, dict):
-        raise InputError("what was kept of the lines cannot be read: remove the file and begin anew")
+        raise InputError("what was kept of the lines cannot be read: remove the file and start again")
     cut = options.tokens or "lines"
     if options.format == "jsonl":
         if options.activity is None:
@@ -207,4 +208,4 @@ def _decoded(line: bytes) -> str:
     try:
         return line.removesuffix(b"\r").decode()
     except UnicodeDecodeError as error:
-        raise BrokenLine(f"no UTF-8 ({error.reason} at byte {error.start})") from None
+        raise BrokenLine(f"not UTF-8 ({error.reason} at byte {error.start})") from None

@@ -1,7 +1,7 @@
-"""Follow the lines of a log: each becomes events, each event is pushed to its stream, and what surprises is told.
+"""Follow the lines of a log: each becomes events, each event is pushed to its stream, and surprises are reported.
 
-A follower can be written down at any line and taken up in another process, which then tells what this one would have
-told: the streams, where the file was read up to, what was counted for the threshold, and how far counting got.
+A follower can be saved at any line and continued in another process, which then reports what this one would have
+reported: the streams, where the file was read up to, what was counted for the threshold, and what was counted.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from glnn.streams.threshold import Threshold
 
 
 class Surprise(NamedTuple):
-    """An event worth telling."""
+    """An event worth reporting."""
 
     line: int
-    """The number of its line, from 1 on, since following began."""
+    """The number of its line since following began, from 1."""
     key: Hashable
     symbol: Any
     bits: float
@@ -46,10 +46,10 @@ class Tally:
 
 
 class Follower:
-    """Reads lines; `counting` adds every event to what the threshold is found from.
+    """Reads lines; `counting` adds every event to the counts behind the threshold.
 
-    Of a model that predicts only what comes right after the symbol `after`, other events are read and not judged; `due`
-    are the keys whose next event is to be.
+    If a model predicts only what comes right after the symbol `after`, other events are read and not judged; `due` are
+    the keys whose next event is judged.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Follower:
         if self.after is None:
             return True
         key, symbol = event
-        # What a case that was forgotten came to is forgotten with it.
+        # What was known of a forgotten case is forgotten with it.
         judged = key in self._due and key in self.streams and symbol is not END
         if symbol == self.after:
             self._due[key] = None
@@ -141,7 +141,7 @@ class Follower:
 
 
 class Remembered(NamedTuple):
-    """What a follower wrote down, looked at: whoever alters the file must not lead the reading astray."""
+    """What a follower saved, checked: an altered file must not lead the reading astray."""
 
     tally: Tally
     counting: bool
@@ -151,21 +151,21 @@ class Remembered(NamedTuple):
 
 
 def remembered(memory: dict[str, Any], threshold: Threshold) -> Remembered:
-    """A follower that was written down; `threshold` gets what was counted."""
+    """A saved follower; `threshold` gets what was counted."""
     try:
         told = dict(memory["tally"])
         tally = Tally(**{**told, "bits": float.fromhex(told["bits"])})
         whole = [tally.lines, tally.broken, tally.events, tally.told]
         threshold.recall({int(k): _whole(n) for k, n in memory["counts"].items()})
         if any(_whole(number) < 0 for number in whole) or not tally.bits >= 0.0:
-            raise ValueError("a tally of less than nothing")
+            raise ValueError("a negative count")
         place = memory.get("position")
         position = None if place is None else Position(*map(_whole, place))
         due = list(memory.get("due", ()))
         hash(tuple(due))
         return Remembered(tally, bool(memory["counting"]), due, Course.remembered(memory.get("course")), position)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise InputError(f"what was kept does not say how far following got ({error}): begin anew") from None
+        raise InputError(f"what was kept does not say how far following got ({error}): start again") from None
 
 
 def _whole(number: Any) -> int:

@@ -1,8 +1,8 @@
 """Many sequences that arrive side by side, one for each case, user or machine, all of one model.
 
-`streams[key]` is the stream of a key and begins with its first use. A group that learns does so from each sequence
-when it ends, for all; with `most=1` there is a single one, which is learned symbol by symbol as it arrives. Cases
-whose end nobody tells would pile up: beyond `most` the one longest unused is forgotten.
+`streams[key]` is the stream of a key and begins with its first use. A group that learns does so from each sequence when
+it ends, for all; with `most=1` there is a single one, which is learned symbol by symbol as it arrives. Cases whose end
+is never announced would pile up: beyond `most` the one unused longest is forgotten.
 """
 
 from __future__ import annotations
@@ -74,15 +74,15 @@ class Streams:
         return pushed
 
     def forget(self, key: Hashable) -> None:
-        """Drop a stream whose end is not known, as of a case that nobody will hear of again."""
+        """Drop a stream whose end is not known, such as an abandoned case."""
         stream = self._streams.pop(key, None)
         if stream is not None:
             self._learn(stream)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all streams and the model to one file, from which `glnn.load_streams` goes on to the same bits."""
+        """Write all streams and the model to one file, from which `glnn.load_streams` continues to the same bits."""
         if self.write is None:
-            raise InputError("these streams belong to no model that could be written: make them by model.streams()")
+            raise InputError("these streams have no model to save: make them with model.streams()")
         self.write(path)
 
     def _learn(self, stream: Stream) -> None:

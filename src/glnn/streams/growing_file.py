@@ -1,7 +1,7 @@
 """The lines of a file that grows, as `tail -F` reads them: through rotation, truncation and lines half written.
 
 A line is given out when its newline is there, so that what a program is still writing is never read in two pieces.
-`position` says where reading goes on after everything given out so far, also in another process.
+`position` says where to continue after everything given out so far, in another process too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 _BLOCK = 1 << 16
-# A line longer than this is no event: it is cut here rather than gathered without end.
+# A line longer than this is not an event: it is cut here, to bound the memory.
 LONGEST = 1 << 20
 
 
@@ -49,7 +49,7 @@ class GrowingFile:
         return Position(status.st_dev, status.st_ino, self._file.tell() - self._pending)
 
     def lines(self) -> Iterator[bytes]:
-        """Complete lines without their newline; when the file does not grow any more, also the last one."""
+        """Complete lines without their newline; and the last one when the file no longer grows."""
         while True:
             block = self._file.read(_BLOCK)
             if block:
@@ -69,7 +69,7 @@ class GrowingFile:
                 time.sleep(self._wait)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def _complete(self, block: bytes) -> Iterator[bytes]:
@@ -97,17 +97,17 @@ class GrowingFile:
         except FileNotFoundError:
             return False  # between moving the old file away and making the new one
         if (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino):
-            self.notes.append(f"{self.path} was rotated: reading goes on in the new file")
+            self.notes.append(f"{self.path} was rotated: continuing with the new file")
             return True
         if here.st_size < self._file.tell():
-            self.notes.append(f"{self.path} was cut short: reading goes on at its beginning")
+            self.notes.append(f"{self.path} was cut short: continuing from its beginning")
             return True
         return False
 
     def _open(self, position: Position | None) -> BinaryIO:
         if position is None:
             return self.path.open("rb")
-        # After a rotation in between, the rest of the old file usually stands beside the new one.
+        # After a rotation in between, the rest of the old file is usually next to the new one.
         for candidate in (self.path, self.path.with_name(self.path.name + ".1")):
             try:
                 file = candidate.open("rb")
@@ -118,5 +118,5 @@ class GrowingFile:
                 file.seek(position.offset)
                 return file
             file.close()
-        self.notes.append(f"{self.path} is not the file that was read before: reading begins anew")
+        self.notes.append(f"{self.path} is not the file that was read before: reading starts again")
         return self.path.open("rb")

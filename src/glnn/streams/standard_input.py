@@ -15,14 +15,14 @@ class Pipe:
     """Reads the lines of an open file descriptor until its end, or until `stopped()`."""
 
     position = None
-    """What was read from a pipe is gone: there is no place to go on from."""
+    """What was read from a pipe is gone: there is no place to continue from."""
 
     def __init__(self, descriptor: int, stopped: Callable[[], bool] = lambda: False, wait: float = 0.2) -> None:
         self._descriptor, self._stopped, self._wait = descriptor, stopped, wait
         self.notes: list[str] = []
 
     def lines(self) -> Iterator[bytes]:
-        """Lines without their newline; at the end also the last one."""
+        """Lines without their newline; and the last one at the end."""
         rest = b""
         while not self._stopped():
             if not select.select([self._descriptor], [], [], self._wait)[0]:
@@ -40,4 +40,4 @@ class Pipe:
                 yield cut
 
     def close(self) -> None:
-        """The descriptor belongs to whoever opened it."""
+        """The descriptor belongs to the caller."""

@@ -1,7 +1,7 @@
 """One sequence as it arrives: each symbol pushed gives its probability π_t(x_t), its bits −log2 π_t(x_t), and the rest.
 
 The distribution is that of `bits`, `surprise` and `compress`. A stream holds a predictor's state and nothing of the
-past, so it takes some hundred bytes whatever has been pushed; what was expected is only worked out when looked at.
+past, so it takes some hundred bytes whatever has been pushed; what was expected is only computed when asked for.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Expected(NamedTuple):
 
 
 class Pushed:
-    """What pushing a symbol told: its probability, its bits, and what was expected."""
+    """What pushing a symbol showed: its probability, its bits, and what was expected."""
 
     __slots__ = ("_foreseen", "_symbols", "bits", "probability", "symbol")
 
@@ -58,8 +58,8 @@ class Stream:
     """A sequence that is not over yet.
 
     `symbols` and `bits` count what was pushed since the stream began. `begin` makes the state at the start of each
-    sequence, the predictor's own by default; the codes of the sequence under way are gathered in `read`, if given, for
-    those who learn it when it ends.
+    sequence, the predictor's own by default; the codes of the current sequence are gathered in `read`, if given, to be
+    learned when it ends.
     """
 
     __slots__ = (
@@ -107,7 +107,7 @@ class Stream:
         return likeliest(self._state.probabilities(), self._alphabet.symbols, top)
 
     def push(self, symbol: Any) -> Pushed:
-        """Read the next symbol. One that is not known is refused, or costs an escape, and changes nothing then."""
+        """Read the next symbol. An unknown one is refused, or costs an escape and leaves the state as it was."""
         code = self._index.get(symbol)
         if code is None:
             return self._push_unknown(symbol)
@@ -118,15 +118,15 @@ class Stream:
         return np.array([self.push(symbol).bits for symbol in symbols])
 
     def end(self) -> Pushed | None:
-        """The sequence is over and the next one begins: what its end cost, None where no end was learned."""
+        """The sequence is over and the next one begins: what its end cost, or None if no end was learned."""
         pushed = None if self._end is None else self._push(self._end, END)
         self._stand(self._begin())
         return pushed
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write stream and model to one file, from which `glnn.load_stream` goes on to the same bits."""
+        """Write stream and model to one file, from which `glnn.load_stream` continues to the same bits."""
         if self.write is None:
-            raise InputError("this stream belongs to no model that could be written: make it by model.stream()")
+            raise InputError("this stream has no model to save: make it with model.stream()")
         self.write(path)
 
     def place(self) -> dict[str, np.ndarray]:
@@ -134,7 +134,7 @@ class Stream:
         return place_of(self._state)
 
     def gathered(self) -> np.ndarray:
-        """The codes of the sequence under way, where they are gathered."""
+        """The codes of the current sequence, if they are gathered."""
         return np.array(self._read or [], np.int32)
 
     def _stand(self, state: State) -> None:
@@ -169,6 +169,6 @@ class Stream:
 
 
 def likeliest(distribution: np.ndarray, symbols: tuple[Any, ...], top: int) -> list[Expected]:
-    """The most likely symbols, the likeliest first; of equals the one of the lower code."""
+    """The most likely symbols, the likeliest first; of equals the one with the lower code."""
     order = np.argsort(-distribution, kind="stable")[:top]
     return [Expected(symbols[code], float(distribution[code])) for code in order.tolist()]

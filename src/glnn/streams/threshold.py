@@ -1,7 +1,6 @@
-"""From which surprise on an event is worth telling: a number of bits, or a rate of false alarms.
-
-A rate r asks for the least b with share(bits > b) ≤ r among normal events. They are counted in bins of 1/8 bit, so that
-any number of them takes the same memory and the count can go on while a stream is followed.
+"""How surprising an event must be to be reported: a number of bits, or a rate of false alarms. A rate r asks for the
+smallest b with share(bits > b) ≤ r among normal events. They are counted in bins of 1/8 bit, so that any number of them
+takes the same memory and the count can go on while a stream is followed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ class Threshold:
 
     def __init__(self, bits: float | None = None, rate: float | None = None, counts: np.ndarray | None = None) -> None:
         if (bits is None) == (rate is None):
-            raise InputError("give a threshold in bits or a rate of false alarms, one of them")
+            raise InputError("give either a threshold in bits or a rate of false alarms")
         if bits is not None and not bits >= 0.0:
             raise InputError(f"the threshold is {bits} bits: give 0 or more")
         if rate is not None and not 0.0 < rate < 1.0:
@@ -34,24 +33,24 @@ class Threshold:
 
     @property
     def bits(self) -> float:
-        """What an event must cost more than; infinite while too few were counted to tell."""
+        """The bound; infinite while too few were counted to tell."""
         # Found from all that was counted, so that it does not matter where counting was interrupted.
         if self._value is None:
             self._value = self._find()
         return self._value
 
     def count(self, bits: float) -> None:
-        """A normal event that cost so many bits."""
+        """A normal event that cost this many bits."""
         self.counts[min(int(bits * BINS_PER_BIT), _BINS) if bits < np.inf else _BINS] += 1
         self._value = None
 
     def count_many(self, bits: Iterable[float]) -> None:
-        """Many such events."""
+        """Several such events."""
         for value in bits:
             self.count(value)
 
     def recall(self, counts: dict[int, int]) -> None:
-        """Take up what was counted, by the numbers of the bins."""
+        """Continue from earlier counts, bin by bin."""
         for k, n in counts.items():
             if not 0 <= k <= _BINS or n < 0:
                 raise InputError("the counts of bits are not those of a threshold")

@@ -91,7 +91,7 @@ class Clock:
         self._begin = _cpu_seconds() - spent
 
     def set(self, spent: float) -> None:
-        """Go on from so many seconds."""
+        """Go on from this many seconds."""
         self._begin = (_cpu_seconds() if self._paused is None else self._paused) - spent
 
     @property
@@ -118,7 +118,7 @@ class OutOfBudgetError(Exception):
 
 
 def limit(clock: Clock, seconds: float) -> Callable[[], None]:
-    """What breaks off a step that would go far beyond so many seconds; one that is nearly done may end."""
+    """What breaks off a step that would go far beyond this many seconds; one that is nearly done may end."""
     latest = _OVERRUN * seconds
 
     def check() -> None:

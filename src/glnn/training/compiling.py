@@ -36,7 +36,7 @@ def compiling(display: Display) -> Iterator[None]:
 def said_if_compiling(display: Display, kernels: int = 0) -> Iterator[None]:
     """Say that kernels are compiled, only where they are: from the second run on they are read from the disk.
 
-    Where it is known that about so many `kernels` are, a bar tells how long it will still take.
+    Where it is known that about this many `kernels` are, a bar tells how long it will still take.
     """
     from numba.core import event
 

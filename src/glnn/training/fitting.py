@@ -163,7 +163,7 @@ def for_long_data(plan: Plan, symbols: int) -> Plan:
 
 
 def members_of(plan: Plan, symbols: int) -> int:
-    """How many networks predict together, at the most, where data have so many symbols."""
+    """How many networks predict together, at the most, where data have this many symbols."""
     if not isinstance(plan.members, str):
         return plan.members
     if plan.settings.training == "batch":

@@ -1,4 +1,4 @@
-"""Units that have become constants are folded into the biases, which changes no prediction, and begin anew.
+"""Units that have become constants are folded into the biases, which changes no prediction, and start again.
 
 A unit that is saturated everywhere, a_i^t = c at all t, does what unit 0 does: with w_0y + c w_iy, τ_0jy + c τ_ijy and
 nothing going out of it, the network predicts as before. It learns no more, since s'(V_i) is 0, and yet holds up the
@@ -67,7 +67,7 @@ def joined(model: Any, tau: np.ndarray, bias: np.ndarray) -> np.ndarray:
 
 @dataclass
 class FoldConstants:
-    """A callback for `Trainer.run`: every so many steps, constant units are folded and begin anew."""
+    """A callback for `Trainer.run`: every so many steps, constant units are folded and start again."""
 
     every: int = 20
     folds: int = 0

@@ -20,9 +20,9 @@ from glnn.training.trainer import Trainer
 WORTH_A_TURN = 0.6
 """What part of a turn must be left for another member to begin."""
 ROOM, LEAST_TURN = 2.0, 0.1
-"""A turn need not be longer than so many times what the first start of a team took to its best; and its least part."""
+"""A turn is at most this many times what the first start of a team took to its best; and its least part."""
 FAR_BEHIND = 2.0
-"""A start in a heat ends its turn early when what it validates costs so many times as much as with another team."""
+"""A start in a heat ends its turn early when its validation costs this many times that of another team."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def compete(
     turn = turn_of(budget, teams)
     runs = [run for team in teams for run in team.runs]
     try:
-        # Those that need luck are short, and first: whoever watches soon sees a score if there is one to be had.
+        # Those that need luck are short, and first: so that a score is seen early if there is one.
         heat = [run for team in sorted(teams, key=lambda team: not team.halving) for run in team.runs[: team.in_heat]]
         if not take_turns(heat, {"seconds": turn}, _who_gives_up(trainer, teams), listener, together):
             team = teams[best_of(runs).team]

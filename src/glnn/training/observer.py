@@ -72,7 +72,7 @@ class Observer:
         """How much of the work of such a model is done, and what is known then."""
 
     def recorded(self, run: Run) -> Progress | None:
-        """Where an earlier training of this start stood; None begins anew."""
+        """Where an earlier training of this start stood; None starts again."""
 
     def step(self, run: Run, info: StepInfo, trainer: Trainer) -> None:
         """After every step that was computed, not after those that were read from a record."""

@@ -47,7 +47,7 @@ class OnlineSettings:
     first: int = 512
     """So many symbols only go into the metric, before it is known well enough to step by."""
     longest: float = 1.0
-    """A step that would change its own window by more than so many nats a symbol is shortened."""
+    """A step that would change its own window by more than this many nats a symbol is shortened."""
     metric: str = "qdrbpm"
     output_metric: str = "qdh"
     damping: float = 10.0
@@ -78,7 +78,7 @@ class OnlineSteps:
         self.params, self.running = params, {name: part.copy() for name, part in running.items()}
 
     def begin_anew(self, params: Params, slower: float) -> None:
-        """Go back to parameters, with a memory so many times as long; the metric stays."""
+        """Go back to parameters, with a memory this many times as long; the metric stays."""
         self.params = params
         self.running = {name: part for name, part in self.running.items() if not name.startswith("trace.")}
         self.running["memory"] = np.minimum(slower * self._memory, self.settings.most_memory)

@@ -186,7 +186,7 @@ def _train(run: Run, share: dict[str, float], trainer: Trainer, listener: Listen
     # Set at once, so that an interruption finds it.
     run.progress = trainer.progress
     trainer.run(limits_of(run, share), (lambda info, source: listener(run, info, source),))
-    # Rates that fall anew with another share may well find more, unless this one found nothing.
+    # Rates that fall again with another share may well find more, unless this one found nothing.
     falling = run.settings is not None and run.settings.patience_part is not None
     run.rested = run.progress.reason == "patience" and not (falling and run.score > before)
 

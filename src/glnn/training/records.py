@@ -158,7 +158,7 @@ def furthest(progress: Progress | None, recorded: Progress | None) -> Progress |
 
 
 class Recorder:
-    """Keeps the record of every step in `progress.history`; whoever has these two methods can stand in."""
+    """Keeps the record of every step in `progress.history`; anything with these two methods can replace it."""
 
     changing: Any = nullcontext()
     """Held while a step changes `progress` and is kept: a lock, where a listener looks at several trainings."""

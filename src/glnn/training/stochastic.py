@@ -233,7 +233,7 @@ class StochasticTrainer(Trainer):
         return ""
 
     def forget_passes(self) -> None:
-        """Begin anew from `progress`: a round was broken off, or a record has been read."""
+        """Start again from `progress`: a round was broken off, or a record has been read."""
         self._start(self.progress.memory)
 
     def note_score(self, score: float | None, step: int) -> bool:

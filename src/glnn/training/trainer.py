@@ -75,7 +75,7 @@ class Trainer:
         self._engine = Engine(model, self._whole, self.workers, self.settings.memory, self.settings.precision)
         self.accept, self.recorder = accept, recorder or Recorder()
         self.most_seconds: float | None = None
-        """A step that is still at work after so many seconds of training is broken off; None lets each one end."""
+        """A step that is still at work after this many seconds of training is broken off; None lets each one end."""
         self.hopeless: Callable[[float], bool] | None = None
         """Whether stochastic training with such a validation score, well after its beginning, should be given up."""
         method, writing = self.settings.transition_method, WRITING_METHODS[self.settings.output_metric]
