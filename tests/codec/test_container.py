@@ -204,7 +204,7 @@ def test_another_model_is_refused(kind: str) -> None:
         *(predictor(other) for other in KINDS if other != kind),
     ]
     for other in others:
-        with pytest.raises(WrongModel, match="decompress with the very model that compressed"):
+        with pytest.raises(WrongModel, match="decompress with the model that compressed it"):
             decompress(other, blob)
     assert decompress(predictor(kind), blob) == TEXT.replace(",", "")
 

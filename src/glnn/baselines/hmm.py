@@ -22,7 +22,7 @@ from glnn.sequences import Alphabet, Encoded, InputError
 MEMORY = 512 * 2**20
 # Under this share of all N² edges, compressed rows are faster than a dense matrix (256 and 512 states).
 DENSE_FROM = 1 / 6
-# EM sends what it does not need to 0 by smaller and smaller numbers: from here on it is 0.
+# EM drives what it does not need towards 0: below this it is 0.
 VANISHING = 1e-100
 
 
@@ -109,7 +109,7 @@ class HiddenMarkovModel:
     def forward(
         self, codes: np.ndarray, first: np.ndarray, state: np.ndarray, alpha: np.ndarray, c: np.ndarray
     ) -> None:
-        """Fill α[t], the states expected before codes[t], and c[t] = π_t(codes[t]); `state` moves along."""
+        """Fill α[t], the states expected before codes[t], and c[t] = π_t(codes[t]); `state` advances."""
         if self._dense:
             matrix = self.transition_matrix
             kernels.forward_dense(codes, first, self.start, matrix, self._writes, state, alpha, c)
@@ -154,10 +154,10 @@ class HMMState:
         return {"alpha": self.alpha.copy()}
 
     def move(self, place: dict[str, np.ndarray]) -> None:
-        """Stand where another stood."""
+        """Go to the place of another state."""
         found = place.get("alpha")
         if found is None or found.shape != self.alpha.shape or found.dtype != self.alpha.dtype:
-            raise InputError("the place of a stream is not that of this hidden Markov model: take that of the same")
+            raise InputError("the place of a stream belongs to another hidden Markov model")
         self.alpha[:] = found
 
     def copy(self) -> HMMState:
@@ -283,7 +283,7 @@ def reestimate(
 
     With a `prior`, each state has moved this many times more, as all states do together, and has written this many
     symbols more, as they do together, of those that it can write: what never followed in training does not become
-    impossible. What was counted in data that are no longer there is `known`, and counts as well.
+    impossible. Counts from earlier data are `known`, and count as well.
     """
     starts, moves, writings = counts.starts, counts.moves, counts.writings
     if known is not None:

@@ -72,7 +72,7 @@ def _advance(
     b: np.ndarray,
     f: np.ndarray,
 ) -> None:
-    """An impossible symbol tells nothing about the state: then it goes on from what was expected."""
+    """An impossible symbol says nothing about the state: it continues from what was expected."""
     c = 0.0
     for i in range(alpha.size):
         f[i] = alpha[i] * b[i, x]
@@ -107,7 +107,7 @@ def code_hmm(
     coder: np.ndarray,
     buffer: np.ndarray,
 ) -> int:
-    """Code symbols from the state α on, until `end`, an escape or the end of the buffer; gives how many."""
+    """Code symbols from the state α on, until `end`, an escape or the end of the buffer; returns how many."""
     p, C, f = np.empty(b.shape[1]), np.empty(b.shape[1] + 1), np.empty(alpha.size)
     for t in range(codes.size):
         if not fits(decoding, coder, buffer, MARGIN):

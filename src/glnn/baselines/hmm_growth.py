@@ -57,7 +57,7 @@ def split_states(
     """A model of this many states on the whole graph: the states that write most, and of them most in doubt, are
     doubled.
 
-    Copies share what came to the original and differ from it by up to half, so that EM can tell them apart.
+    Copies share the moves into the original and differ from it by up to half, so that EM can tell them apart.
     """
     a, b = model.transition_matrix, model.emissions
     doubt = -(a * np.log(np.maximum(a, 1e-300))).sum(axis=1) - (b * np.log(np.maximum(b, 1e-300))).sum(axis=1)
@@ -99,7 +99,7 @@ def softened(model: HiddenMarkovModel, counts: ExpectedCounts, moves: float, wri
 
 
 def counted(model: HiddenMarkovModel, visits: np.ndarray, sequences: float) -> ExpectedCounts:
-    """What was counted in this many sequences, in which each state was visited so often."""
+    """What was counted in this many sequences, in which each state was visited this often."""
     sources = np.repeat(np.arange(model.states), np.diff(model.graph.out_ptr))
     moves, writings = visits[sources] * model.transitions, visits[:, None] * model.emissions
     return ExpectedCounts(sequences * model.start, moves, writings, 0.0)
@@ -117,7 +117,7 @@ def with_symbols(
 def with_a_chance(model: HiddenMarkovModel, data: Encoded, visits: np.ndarray | None = None) -> HiddenMarkovModel:
     """A model under which the data are possible: the given one, or one whose states write every symbol now and then.
 
-    Each state, visited so often before, is thought to have written half a symbol more, of any kind.
+    Each state, visited this often before, counts as having written half a symbol more, of any kind.
     """
     if not np.isneginf(model.log_likelihoods(data)).any():
         return model

@@ -12,7 +12,7 @@ import numpy as np
 
 from glnn.numeric.kernel import CONTRACT, REASSOCIATE, kernel
 
-# Masses under this are zero. Else they would sink into denormal numbers, which are slow, and the backward g,
+# Masses under this are zero. Otherwise they would sink into denormal numbers, which are slow, and the backward g,
 # up to the inverse of a mass, would overflow where the past excluded what the future likes.
 NEGLIGIBLE = 1e-200
 
@@ -35,14 +35,14 @@ def _probability(alpha: np.ndarray, b: np.ndarray) -> float:
 
 @kernel()
 def _condition(alpha: np.ndarray, b: np.ndarray, c: float, f: np.ndarray, active: np.ndarray) -> int:
-    """f = α b / c; lists the states where it is not zero and gives their number."""
+    """f = α b / c; lists the states where it is not zero and returns their number."""
     if c > 0.0:
         scale = 1.0 / c
         for i in range(f.size):
             mass = alpha[i] * b[i] * scale
             f[i] = mass if mass > NEGLIGIBLE else 0.0
     else:
-        # An impossible symbol tells nothing about the state: go on from what was expected.
+        # An impossible symbol says nothing about the state: continue from what was expected.
         for i in range(f.size):
             f[i] = alpha[i]
     count = 0

@@ -27,13 +27,13 @@ Callbacks = tuple[Callable[[EMStep], Any], ...]
 
 # A held-out tail is scored after this much of what comes before it.
 _CONTEXT = 1000
-# Where a model begins that grows, how it grows, and how far; a chain has a state for each symbol.
+# Where a growing model begins, how it grows, and how far; a chain has a state for each symbol.
 _FEW, _GROWTH, _MOST, _LARGEST_CHAIN = 8, 2.0, 512, 512
 # A stage of growth ends when a step of EM gains less than this fraction of the log-likelihood.
 _LEAST_GAIN = 3e-5
-# Steps with what was held out, once it has decided.
+# Steps with the held-out data, once they have decided.
 LAST_STEPS = 5
-# What each state is thought to have moved and written before, in symbols, in a model that grows.
+# What each state of a growing model counts as having moved and written before, in symbols.
 PRIOR = 1.0
 # How much every state does as all of them do.
 _SHARES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)
@@ -42,7 +42,7 @@ _LEAST_STEPS, _OVER = 15, 5
 
 
 class Run(NamedTuple):
-    """EM from one start: the best model and how it came about."""
+    """EM from one start: the best model and how it was found."""
 
     seed: int
     best: HiddenMarkovModel
@@ -148,7 +148,7 @@ def em(
 ) -> Run:
     """EM from a start; with `patience`, until this many steps in a row are no better on the validation data.
 
-    What is `known` was counted before, in other data. Then the last model is the best.
+    `known` holds counts from earlier data; with it the last model is the best.
     """
     clock = Clock()
     best, best_score, best_step, reason = start, -math.inf, 0, "converged"
@@ -177,7 +177,7 @@ def em(
             elif budget.spent(seconds, step.step, step.step):
                 reason = "budget"
             elif patience is not None and step.step >= _LEAST_STEPS:
-                # Copies of a state part slowly at first: single steps say little.
+                # Copies of a state separate slowly at first: single steps say little.
                 gained = step.log_likelihood - history[-_OVER - 1]["log_likelihood"]
                 if step.step - best_step >= patience or gained < _OVER * tolerance * abs(step.log_likelihood):
                     reason = "validation"
@@ -254,7 +254,7 @@ def _share(budget: Budget, runs: list[Run], left: int) -> Budget:
 
 
 def states_for(length: int, alphabet_size: int, degree: int, budget: Budget) -> int:
-    """States that leave about a hundred steps of EM, at some 3 ns a symbol and edge, and enough data for each."""
+    """States that leave about a hundred steps of EM, at some 3 ns per symbol and edge, and enough data for each."""
     seconds = budget.seconds or 60.0
     edges = seconds / (100 * 3e-9 * length)
     affordable = edges / degree if edges > degree**2 else math.sqrt(edges)

@@ -238,10 +238,10 @@ def _print(result: dict[str, Any]) -> None:
     rows.append(("time", f"{result['cpu_seconds']:.1f} s of CPU, {result['wall_seconds']:.1f} s in all"))
     if result.get("valid_symbols"):
         each = result["valid_bits"] / result["valid_symbols"]
-        rows.append(("validation data", f"{result['valid_bits']:,.1f} bits, {each:.4f} a symbol"))
+        rows.append(("validation data", f"{result['valid_bits']:,.1f} bits, {each:.4f} per symbol"))
     elif result["validation_bits"] is not None and result["held_out"]:
         each = result["validation_bits"] / result["held_out"]
-        rows.append(("held-out end", f"{result['validation_bits']:,.1f} bits, {each:.4f} a symbol"))
+        rows.append(("held-out end", f"{result['validation_bits']:,.1f} bits, {each:.4f} per symbol"))
     if result.get("weights") and result.get("combined_bits"):
         *_, evenly, weighed = result["combined_bits"]
         what = f"{len(result['members'])} members" if len(result["members"]) > 1 else "calibration"

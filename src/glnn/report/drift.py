@@ -1,8 +1,9 @@
-"""Whether what a model is told changes: bits per event over time, as it was trained and when it goes on learning.
+"""Whether the data change over time: bits per event, as the model was trained and when it goes on learning.
 
-Bits are averaged over stretches of equal length. A change is the cut k that explains most of the means' variance,
-t_k = (m_after − m_before) / (s √(1/k + 1/(K − k))), s the standard deviation of means around their own side's; means of
-stretches and not single events, since neighbours are alike. It is told where |t| is above 5 and 3 % are changed.
+Bits are averaged over stretches of equal length. A change is the cut k that explains most of the means' variance, t_k =
+(m_after − m_before) / (s √(1/k + 1/(K − k))), s the standard deviation of means around their own side's; means of
+stretches and not single events, since neighbours are alike. It is reported where |t| is above 5 and the level changes
+by 3 %.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _STRETCHES = 100
 _LEAST = 8
 _FEWEST_STRETCHES = 20
 _LEAST_T, _LEAST_PART = 5.0, 0.03
-# Learning takes some 20 µs an event: so a page is made in seconds.
+# Learning takes about 20 µs per event, so a page is made in seconds.
 _MOST_LEARNED = 50_000
 
 
 def drift_of(model: Any, positions: Positions) -> Drift | None:
-    """The course of a model's bits on some data; None where they are too few to see one."""
+    """A model's bits over time on some data; None if there are too few."""
     mask, encoded, predictor = positions.mask, positions.encoded, model.predictor_
     if int(mask.sum()) < _LEAST * _FEWEST_STRETCHES:
         return None
@@ -43,7 +44,7 @@ def drift_of(model: Any, positions: Positions) -> Drift | None:
 
 
 def drift_of_stretches(stretches: Sequence[tuple[int, float]], learned: bool) -> Drift | None:
-    """The course that `glnn follow` kept: (events, bits) of stretches of equal length but for the last."""
+    """The course that `glnn follow` kept: (events, bits) of stretches of equal length, except the last."""
     if len(stretches) < _FEWEST_STRETCHES:
         return None
     counts, bits = np.array(stretches, float).T

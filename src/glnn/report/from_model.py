@@ -91,7 +91,7 @@ _SUBTITLES = {
     "RNN": "A recurrent neural network with sparse connections.",
     "LSTM": "A long short-term memory network with peepholes, on a sparse graph.",
     "HMM": "A hidden Markov model on a sparse graph.",
-    "ContextTree": "Contexts of every length, weighted by what each was worth.",
+    "ContextTree": "Contexts of every length, weighted by how well each predicts.",
     "NGram": "n-grams with Kneser-Ney smoothing.",
 }
 
@@ -123,7 +123,7 @@ def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:
         facts.append(Fact("units", f"{size:,}", f"{edges}{parameters:,} parameters" if parameters else edges))
     seconds = getattr(model, "seconds_", None)
     if seconds is not None:
-        # A context tree reads once; that is not a number of steps worth reporting.
+        # A context tree reads once; that number of steps is not worth reporting.
         detail = f"{model.steps_:,} steps" if getattr(model, "steps_", 1) > 1 else ""
         detail += _way_of_training(model)
         starts = len(getattr(model, "restarts_", ()))
@@ -137,10 +137,10 @@ def _facts(model: Any, positions: Positions, when: datetime) -> list[Fact]:
 
 
 def _way_of_training(model: Any) -> str:
-    """The metrics of batch training, or that it was stochastic; empty for what is no network."""
+    """The metrics of batch training, or that it was stochastic; empty for other models."""
     if not hasattr(model, "metric"):
         return ""
-    # Files of an older version tell the metric only.
+    # Files of an older version hold the metric only.
     how = getattr(model, "training_", None) or {"training": "batch", "metric": model.metric}
     if how["training"] == "batch":
         return f", {model.output_metric.upper()}+{str(how['metric']).upper()}"
@@ -187,7 +187,7 @@ def _samples(model: Any, random_state: int) -> list[Sample]:
             ]
             different = dict.fromkeys(drawn)
             if len(different) < len(drawn):
-                # The same line eight times tells no more than that it is likely.
+                # The same line eight times only shows that it is likely.
                 heading += f" ({len(drawn)} drawn, {len(different)} different)"
             symbols = [symbol for item in different for symbol in (*item, label(END))]
         else:
@@ -197,7 +197,7 @@ def _samples(model: Any, random_state: int) -> list[Sample]:
 
 
 def _inside(model: Any, positions: Positions) -> Inside | None:
-    """Trace as much of the beginning as memory and patience allow."""
+    """Trace as much of the beginning as memory and time allow."""
     if not hasattr(model, "units_"):
         return None
     length = positions.known_beginning(_MOST_TRACED // max(getattr(model, "units_", 1), 1))
@@ -226,7 +226,7 @@ def _together(model: Any) -> Together | None:
 
 
 def _network(model: Any) -> Any:
-    """The network under whatever stands around it, the first of several; None where there is none."""
+    """The network inside whatever wraps it, the first of several; None if there is none."""
     return getattr(_predictor(model), "model", None)
 
 

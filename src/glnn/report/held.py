@@ -1,7 +1,7 @@
-"""What units hold beside their activities: V_j in the networks, the cell c_j in the LSTM.
+"""What units hold besides their activities: V_j in the networks, the cell c_j in the LSTM.
 
-A GLNN's V changes by Σ_i τ_ij(x_t) a_i^t a step and has no bounds, so a unit can count far beyond where tanh V is 1 to
-the last digit; its activity then shows nothing until it comes back.
+A GLNN's V changes by Σ_i τ_ij(x_t) a_i^t per step and has no bounds, so a unit can count far beyond where tanh V is 1
+to the last digit; its activity then shows nothing until it comes back.
 """
 
 from __future__ import annotations

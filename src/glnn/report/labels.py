@@ -1,4 +1,4 @@
-"""Symbols as a person can see them: ⏎ for a newline, · for a space, \\x00 for a byte, U+202E for what stays unseen.
+"""Symbols as a person can see them: ⏎ for a newline, · for a space, \\x00 for a byte, U+202E for what stays invisible.
 
 What comes out is plain text. It is escaped where it is put: `html.escape` in the page, JSON in scripts, and in the
 charts by the page itself, since plotly reads a little HTML in every label.
@@ -24,19 +24,19 @@ _LONGEST = 32
 
 
 def visible(text: str) -> str:
-    """A text with every character to be seen; a character that stands for another one here is named by its number."""
+    """A text with every character visible; a character that stands for another one here is shown by its number."""
     return "".join(map(visible_character, text))
 
 
 def visible_character(character: str) -> str:
-    """One character to be seen."""
+    """One character, made visible."""
     shown = _VISIBLE.get(character)
     if shown is not None:
         return shown
     category = unicodedata.category(character)
     if category in _UNSEEN or character in _MEANS_ANOTHER:
         return f"U+{ord(character):04X}"
-    # A combining mark alone would sit on whatever stands before it.
+    # A combining mark alone would sit on the character before it.
     return f"◌{character}" if category.startswith("M") else character
 
 
@@ -49,13 +49,13 @@ def visible_byte(value: int) -> str:
 
 
 def label(symbol: Hashable, kind: str = "tokens", longest: int = _LONGEST) -> str:
-    """A symbol of an alphabet of this kind, in the middle shortened when it is long."""
+    """A symbol of an alphabet of this kind, shortened in the middle if it is long."""
     if isinstance(symbol, Special):
         return f"⟨{symbol.value}⟩"
     if kind == "bytes" and isinstance(symbol, int):
         return visible_byte(symbol)
     text = symbol if isinstance(symbol, str) else str(symbol)
-    # Single spaces between words are seen well enough, and names read better with them.
+    # Single spaces between words are visible enough, and names read better with them.
     parts = text.split(" ")
     seen = (" " if all(parts) else SPACE).join(map(visible, parts)) or EMPTY
     if len(seen) > longest:

@@ -20,7 +20,7 @@ _LARGEST_HALF = float(np.finfo(np.float16).max)
 def pack_floats(values: np.ndarray) -> Packed:
     """Numbers to three digits, NaN and infinities included."""
     with np.errstate(over="ignore", under="ignore"):
-        # What is finite stays so: an infinite number means something else.
+        # Finite numbers stay finite: an infinite one means something else.
         clipped = np.where(np.isfinite(values), np.clip(values, -_LARGEST_HALF, _LARGEST_HALF), values)
         half = np.asarray(clipped, "<f2")
     return {"type": "f2", "shape": list(half.shape), "data": _base64(half)}

@@ -1,4 +1,4 @@
-"""What the page shows, as plain data: numbers, texts and arrays, from whatever model, method or comparison they come.
+"""What the page shows, as plain data: numbers, texts and arrays, whatever model, method or comparison they come from.
 
 Every part may be missing, and its section is then left out. Positions are counted in symbols from 0, over all
 sequences end to end; `codes` index `symbols`, the labels that are shown.
@@ -15,7 +15,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing the header says, "bits per symbol" → "1.234"."""
+    """One fact in the header, "bits per symbol" → "1.234"."""
 
     name: str
     value: str
@@ -26,7 +26,7 @@ class Fact:
 class Learning:
     """A training record: one mapping for each step with the names of `StepInfo`, log-likelihoods natural.
 
-    `step`, `seconds` and `log_likelihood` are needed; what has no learning rates has no charts of them.
+    `step`, `seconds` and `log_likelihood` are needed; without learning rates there are no charts of them.
     """
 
     history: Sequence[Mapping[str, Any]]
@@ -72,9 +72,9 @@ class Surprise:
     names: Sequence[str] | None = None
     """Of the sequences, when they have names."""
     expected: Mapping[int, tuple[int, float]] = field(default_factory=dict)
-    """At the strangest positions, the code of the likeliest symbol and its probability."""
+    """The code of the likeliest symbol and its probability, at the strangest positions."""
     symbols: Sequence[str] = ()
-    """The label of every code, for what is written as text."""
+    """The label of every code, for text."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Sample:
     symbols: Sequence[str]
     prefix: Sequence[str] = ()
     separate: bool = False
-    """Whether symbols are words rather than characters, and stand apart."""
+    """Whether symbols are words rather than characters, and are shown apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ class Inside:
     codes: np.ndarray
     starts: np.ndarray
     held: np.ndarray | None = None
-    """What the units hold beside their activities, (T, N), where that says more: V of a GLNN, c of an LSTM."""
+    """What the units hold besides their activities, (T, N), where that says more: V of a GLNN, c of an LSTM."""
     held_name: str = "V"
     weights: Weights | None = None
     time_scales: TimeScales | None = None
@@ -138,7 +138,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """Bits an event over time, averaged over stretches: (K,) each."""
+    """Bits per event over time, averaged over stretches: (K,) each."""
 
     ends: np.ndarray
     """How many events there were at the end of each stretch."""
@@ -146,9 +146,9 @@ class Drift:
     frozen: np.ndarray | None
     """As the model was trained."""
     learning: np.ndarray | None
-    """When it goes on learning from what it is told."""
+    """When it goes on learning."""
     change: Change | None
-    """Where the first of the two that is there changed most, if it did."""
+    """Where the first available of the two changed most, if it did."""
     events: str = "symbols"
 
 
@@ -160,7 +160,7 @@ class MemberRow:
     steps: int
     seconds: float
     bits: float | None
-    """Bits a symbol of the validation data, by this network alone."""
+    """Bits per symbol of the validation data, by this network alone."""
     typical_start: bool
 
 
@@ -173,7 +173,7 @@ class Together:
     weights: np.ndarray
     evenly: float | None = None
     weighed: float | None = None
-    """Bits a symbol of the validation data: all mixed evenly, and as they are weighed."""
+    """Bits per symbol of the validation data: all mixed evenly, and as they are weighed."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,7 +59,7 @@ def drift(given: Drift) -> dict[str, Any]:
 
 
 def comparison(given: Comparison) -> dict[str, Any]:
-    """Rows from the fewest bits to the most."""
+    """Rows from fewest bits to most."""
     rows = []
     for row in sorted(given.rows, key=lambda row: row.bits):
         curve = np.array(row.curve, float).reshape(-1, 2)
@@ -76,7 +76,7 @@ def comparison(given: Comparison) -> dict[str, Any]:
 
 
 def learning(given: Learning) -> dict[str, Any]:
-    """The curves at no more than `_MOST_STEPS` steps; rejected tries are summed over the steps in between."""
+    """The curves at no more than `_MOST_STEPS` steps; rejected trials are summed over the steps in between."""
     history = given.history
     kept = evenly(len(history), _MOST_STEPS)
     best = next((i for i, info in enumerate(history) if info["step"] == given.best_step), None)
@@ -142,7 +142,7 @@ def surprise(given: Surprise) -> dict[str, Any]:
 
 
 def places(given: Surprise) -> list[dict[str, Any]]:
-    """The most surprising symbols, each with what stands around it, its sequence, and what was expected."""
+    """The most surprising symbols, each with its surroundings, its sequence, and what was expected."""
     found = []
     for position in strangest_positions(given.bits):
         which = int(np.searchsorted(given.starts, position, side="right")) - 1
@@ -179,7 +179,7 @@ def strangest_positions(bits: np.ndarray) -> list[int]:
 
 
 def inside(given: Inside) -> dict[str, Any]:
-    """Activities of a stretch from the beginning on, runs laid over one another, weights, time scales."""
+    """Activities of a stretch from the beginning, runs laid over one another, weights, time scales."""
     units = given.activities.shape[1]
     shown = {"activity": given.activities}
     if given.held is not None:

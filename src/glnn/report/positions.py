@@ -39,7 +39,7 @@ class Positions:
         return int(self.mask.sum())
 
     def known_beginning(self, most: int) -> int:
-        """How many positions from the start on hold symbols that the model knows, at most `most`."""
+        """How many positions from the start hold symbols that the model knows, at most `most`."""
         unknown = np.flatnonzero(self.codes[:most] >= len(base_of(self.alphabet)) + self._ends)
         return int(unknown[0]) if unknown.size else min(most, self.codes.size)
 

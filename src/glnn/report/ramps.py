@@ -2,7 +2,7 @@
 
 A run is a maximal stretch of equal symbols. Within a run the activity is compared with a straight line; a unit ramps
 strongly when lines explain it (r²) and span much of its range. Runs laid over one another, by their starts or by their
-ends, show what a unit counts: where they fall on one curve, the activity tells how many symbols went by, or are left.
+ends, show what a unit counts: where they fall on one curve, the activity shows how many symbols went by, or are left.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Fold:
 def find_runs(codes: np.ndarray, starts: np.ndarray, shortest: int = SHORTEST) -> np.ndarray:
     """Begin, end and code of the runs of at least `shortest` symbols, (R, 3); runs end where sequences do.
 
-    None where runs are an exception: a row of dashes in a text is nothing that a network counts.
+    None where runs are an exception: a network does not count a row of dashes in a text.
     """
     if not codes.size:
         return np.zeros((0, 3), np.int64)
@@ -56,7 +56,7 @@ def find_runs(codes: np.ndarray, starts: np.ndarray, shortest: int = SHORTEST) -
 def ramp_strength(activities: np.ndarray, runs: np.ndarray) -> np.ndarray:
     """For each unit, between 0 and 1: r² of a line times the part of the unit's range it spans, over all runs."""
     units = activities.shape[1]
-    # A jump between two runs is no part of the range that ramps are compared with.
+    # A jump between two runs is not part of the range that ramps are compared with.
     span = np.ptp(np.percentile(activities, [1.0, 99.0], axis=0), axis=0)
     moves = span > 1e-6
     strength, weight = np.zeros(units), 0.0
@@ -75,7 +75,7 @@ def ramp_strength(activities: np.ndarray, runs: np.ndarray) -> np.ndarray:
 def fold(shown: Mapping[str, np.ndarray], runs: np.ndarray, starts: np.ndarray) -> list[Fold]:
     """The symbols with most of the runs' length and at least two runs, each run at evenly spaced positions.
 
-    A run that ends with its sequence is left out: what the network would be after it was not traced.
+    A run that ends with its sequence is left out: the state after it was not traced.
     """
     runs = runs[~np.isin(runs[:, 1], starts)]
     total = np.bincount(runs[:, 2], weights=runs[:, 1] - runs[:, 0])

@@ -1,4 +1,4 @@
-"""The page's text: header, one HTML section for each part that is there, and the places where the scripts draw.
+"""The page's text: header, one HTML section for each part, and the places where the scripts draw.
 
 Everything that comes from data goes through `escape`; captions are ours.
 """
@@ -61,7 +61,7 @@ def chapters(page: PageData) -> list[tuple[str, str, str]]:
 
 
 def comparison(given: Comparison) -> str:
-    """Bars, the table and learning curves, from the fewest bits to the most."""
+    """Bars, the table and learning curves, from fewest bits to most."""
     caption = given.caption or "Bits that each model needs for the same data, fewest first."
     curves = ""
     if any(len(row.curve) > 1 for row in given.rows):
@@ -93,7 +93,7 @@ def surprise(given: Surprise) -> str:
     predicted, total = int(given.mask.sum()), float(given.bits.sum())
     intro = (
         f"What each of {predicted:,} symbols cost the model, −log<sub>2</sub> of the probability it gave: "
-        f"{_bits(total)} in all, {total / max(predicted, 1):.4g} a symbol. Drag across the chart, or use the "
+        f"{_bits(total)} in all, {total / max(predicted, 1):.4g} per symbol. Drag across the chart, or use the "
         "buttons, to look closer; symbols appear under it as soon as they fit."
     )
     body = f"<p>{intro}</p>" + _zoom("surprise") + _figure("surprise-chart", "medium", "")
@@ -109,7 +109,7 @@ def surprise(given: Surprise) -> str:
 
 
 def drift(given: Drift, chart: str) -> str:
-    """Bits an event over time, and whether they changed."""
+    """Bits per event over time, and whether they changed."""
     total = int(given.ends[-1])
     words = f"What {total:,} {given.events} cost, one after the other, averaged over {len(given.counts)} stretches. "
     if given.change is None:

@@ -68,7 +68,7 @@ def _share(probability: float) -> str:
 
 
 def members_table(given: Together) -> str:
-    """Each network's training, and what it needs on the validation data alone, beside all together."""
+    """Each network's training, and what it needs on the validation data alone, next to all together."""
     rows = []
     for k, member in enumerate(given.members, 1):
         start = "typical" if member.typical_start else "trained"
@@ -84,7 +84,7 @@ def members_table(given: Together) -> str:
 
 
 def weights_table(given: Together) -> str:
-    """A row for each entropy, shaded where a weight is under or above its even share."""
+    """A row for each entropy, shaded where a weight is below or above its even share."""
     even = 1.0 / len(given.members)
     heads = ["entropy, bits", *(["β"] if len(given.members) == 1 else [f"w{k + 1}" for k in range(len(given.members))])]
     rows = []

@@ -2,7 +2,7 @@
 
 Alone: V_j^t changed by ε changes V_j^{t+1} by (leak + τ_jj(x_t) s'(V_j^t)) ε through the unit's own loop, so the change
 lives for −1 / ⟨log |leak + τ_jj s'|⟩ symbols; before training a GLNN's units have 1/μ_j (the paper's Section "init").
-Measured: the lag at which the correlation of a_j with itself has fallen to 1/e, whatever keeps it up.
+Measured: the lag at which the correlation of a_j with itself has fallen to 1/e, whatever the cause.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def correlation_time(activities: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """The lag at which each unit's autocorrelation falls to 1/e, (N,), interpolated; NaN for units that never move.
 
     Sequences are not continued into one another. A unit that stays correlated for as long as can be seen gets the
-    longest lag that was looked at, half of the longest sequence.
+    longest lag considered, half of the longest sequence.
     """
     centred = activities - activities.mean(axis=0)
     still = np.ptp(activities, axis=0) <= 1e-9 * np.maximum(1.0, np.abs(activities).max(axis=0, initial=0.0))

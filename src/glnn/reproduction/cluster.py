@@ -1,7 +1,7 @@
 """Settings run on a Dask cluster: the same lines as on one machine, written here as each comes in.
 
 A worker that dies has its setting run again on another one. A setting may then be run twice; the sweep writes only the
-first line. Dask runs whatever code its clients send: a cluster belongs into a trusted network.
+first line. Dask runs whatever code its clients send: a cluster belongs in a trusted network.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def run_on_cluster(settings: Sequence[Setting], cluster: Any, work: Work = run_s
 
 @contextmanager
 def connected(cluster: Any) -> Iterator[Client]:
-    """A client of a cluster whose workers have this very version of the package."""
+    """A client of a cluster whose workers have this version of the package."""
     try:
         from distributed import Client
     except ModuleNotFoundError:

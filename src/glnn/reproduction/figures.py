@@ -1,7 +1,7 @@
 """The figures of Section 4: validation log-likelihood against time for each source, distant XOR against passes.
 
-Every setting is a thin line, the best one of each family a strong one with its name beside it; families are few, so
-that colours can be told apart.
+Every setting is a thin line, the best one of each family a strong one labelled with its name; families are few, so that
+colours can be told apart.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ METRICS = {"rbpm": ("RBPM", RED), "ruop": ("RUOP", BLUE)}
 
 
 def draw_figures(lines: Sequence[Line], xor: Sequence[Line], folder: Path) -> list[Path]:
-    """Draw what there are runs for, each as PNG and SVG; the files that were written."""
+    """Draw the figures that there are runs for, each as PNG and SVG; the files that were written."""
     written: list[Path] = []
     with styled():
         for source in SOURCES:
@@ -122,7 +122,7 @@ def _strong(axes: Axes, line: Line, colour: str, order: int) -> None:
 
 
 def draw_xor(lines: Sequence[Line]) -> Figure:
-    """Validation log-likelihood and error of the last bit against passes, one line a run.
+    """Validation log-likelihood and error of the last bit against passes, one line per run.
 
     Runs that depart from the paper have rows of panels of their own.
     """
@@ -143,7 +143,7 @@ def draw_xor(lines: Sequence[Line]) -> Figure:
 
 
 def _draw_xor_runs(lines: Sequence[Line], panels: Sequence[Axes], name: str) -> None:
-    """Likelihoods at the left, errors at the right, and how many runs of each metric succeeded."""
+    """Likelihoods on the left, errors on the right, and how many runs of each metric succeeded."""
     for line in lines:
         path = line["trajectory"]
         predicted = line["setting"].get("size") or 10_000
@@ -157,7 +157,7 @@ def _draw_xor_runs(lines: Sequence[Line], panels: Sequence[Axes], name: str) -> 
     panels[1].set_title("Error, %", loc="left", fontsize=10.5)
     panels[1].set_ylim(-1, 60)
     panels[1].axhline(1.0, color=INK, lw=0.8, ls=(0, (4, 3)))
-    # At the left no run has come down yet.
+    # On the left no run has come down yet.
     panels[1].annotate("1 %: success", (0.0, 1.0), xycoords=("axes fraction", "data"), xytext=(4, 4),
                        textcoords="offset points", ha="left", fontsize=9)  # fmt: skip
     for axes in panels:

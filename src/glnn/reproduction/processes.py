@@ -26,7 +26,7 @@ Finished = tuple[Setting, Line | None, str]
 
 
 class _Worker:
-    """A process with the setting it is at."""
+    """A process with the setting it is running."""
 
     def __init__(self, context: Any, work: Work) -> None:
         self.connection, theirs = context.Pipe()
@@ -80,7 +80,7 @@ def run_in_processes(settings: Sequence[Setting], workers: int = 1, work: Work =
                         if attempts[setting] < ATTEMPTS:
                             waiting.appendleft(setting)
                         else:
-                            yield setting, None, f"its process died {ATTEMPTS} times, for lack of memory perhaps"
+                            yield setting, None, f"its process died {ATTEMPTS} times, perhaps for lack of memory"
                         continue
                     yield setting, line, problem
         finally:
@@ -120,7 +120,7 @@ def _serve(connection: Connection, work: Work) -> None:
 
 
 def _leave_with_parent() -> None:
-    """A process whose parent was killed would work on for nobody."""
+    """A process whose parent was killed would work for nothing."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     wait([parent.sentinel])

@@ -1,4 +1,4 @@
-"""Which cells of the table are at or under the paper's, and for each other one what its best run shows.
+"""Which cells of the table are at or below the paper's, and what the best run of every other cell shows.
 
 A best score at the very end says that time was short, or that the run stood still; one long before it, that the
 network had begun to learn its training sequence by heart.

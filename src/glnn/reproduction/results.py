@@ -44,7 +44,7 @@ class Appending:
         self._file = file
 
     def append(self, line: Line) -> None:
-        """Write a line and bring it to the disk."""
+        """Write a line and flush it to disk."""
         self._file.write(json.dumps(line, allow_nan=False).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())

@@ -134,7 +134,7 @@ def run_network(setting: Setting, sequences: Sequences) -> dict[str, Any]:
 
 
 def has_turned(info: StepInfo, trainer: Trainer) -> bool:
-    """Whether validation has got no better for so long that its best is taken to be over.
+    """Whether validation has not improved for so long that its best counts as final.
 
     Overfitting ends most runs of gated networks long before their time: what is left is better spent on another run.
     """
@@ -142,7 +142,7 @@ def has_turned(info: StepInfo, trainer: Trainer) -> bool:
 
 
 def step_records(progress: Progress) -> dict[str, Any]:
-    """What the records of the steps tell when a run does not learn: rates at its end, rejections, singular blocks."""
+    """What the records of the steps show when a run does not learn: rates at its end, rejections, singular blocks."""
     history = progress.history
     return {
         "rejected": sum(info.writing_rejected + info.transition_rejected for info in history),
@@ -212,7 +212,7 @@ def kinds_of_kernels(settings: Iterable[Setting]) -> list[Setting]:
 
 
 def thinned(total: int, points: int, wanted: int) -> list[int]:
-    """About that many of the places 0 … total − 1, denser at the beginning; first, last and the wanted one included."""
+    """About this many of the places 0 … total − 1, denser at the beginning; first, last and the wanted one included."""
     if total <= points:
         return list(range(total))
     places = np.round(np.linspace(0.0, 1.0, points) ** 1.5 * (total - 1)).astype(int)
@@ -253,7 +253,7 @@ def versions() -> dict[str, Any]:
 
 
 def commit(package: Path) -> str | None:
-    """The git commit of the sources, marked where they differ from it; None when they are in no repository."""
+    """The git commit of the sources, marked if they differ from it; None if they are not in a repository."""
     try:
         for arguments in (["ls-files", "--error-unmatch", "__init__.py"], ["rev-parse", "HEAD"]):
             done = subprocess.run(["git", *arguments], cwd=package, capture_output=True, text=True, check=True)

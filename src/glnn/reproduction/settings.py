@@ -38,7 +38,7 @@ BETWEEN = {
 MOST_SIZES = 6
 ALL_SIZES_FROM, FEW_SIZES_BELOW = 0.06, 0.03
 SEEDS = 2
-# By our estimate the least at which passes are as many as the paper's.
+# Our estimate of the smallest scale with as many passes as the paper's.
 SCALE = 0.06
 XOR_SEEDS = 8
 XOR_PASSES = 2000
@@ -57,7 +57,7 @@ class Row(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells a row from the others."""
+        """What identifies a row."""
         return self.model, self.output_metric, self.metric
 
 
@@ -94,7 +94,7 @@ READINGS = ("figures", "text")
 _WITHOUT_METRIC = ("fb", "rms", "plain")
 _RATES = {"": "1/N", "unsaturated": "1/N unsaturated", "mean": "1/(NT)"}
 FIRST_RATES = ("unsaturated", "mean", "")
-# The paper does not tell how a GNN begins: as an RNN does, or with slow units that react less (`starts.py`).
+# The paper does not say how a GNN begins: as an RNN does, or with slow units that react less (`starts.py`).
 GNN_STARTS = ("", "even", "fading")
 
 
@@ -143,7 +143,7 @@ class Setting:
 
     @property
     def form(self) -> str:
-        """In what it departs from the paper; empty for the paper's own way."""
+        """How it departs from the paper; empty if it does not."""
         parts = (
             "lines apart" if self.apart else "",
             f"steps shortened every {self.coherence}" if self.coherence else "",
@@ -208,7 +208,7 @@ def alphabet_size(source: str) -> int:
 def degrees(source: str, model: str, units: int) -> tuple[int, ...]:
     """The sparse and the semi-sparse connectivity: 3, and √(2A) rounded up (A for RNN and LSTM).
 
-    Both are at most the number of units, and equal ones are there once.
+    Both are at most the number of units, and equal ones occur once.
     """
     symbols = alphabet_size(source)
     semi = symbols if model in ("rnn", "lstm") else math.ceil(math.sqrt(2 * symbols))

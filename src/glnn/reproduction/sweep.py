@@ -69,7 +69,7 @@ def sweep(
 
 
 def expected_seconds(setting: Setting) -> float:
-    """About what a setting takes, to tell the time left; settings of steps or passes count alike."""
+    """Roughly what a setting takes, to estimate the time left; settings of steps or passes count alike."""
     if not setting.budget:
         return _QUICK
     seconds = parse_budget(setting.budget).seconds

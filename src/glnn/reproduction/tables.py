@@ -1,4 +1,4 @@
-"""The table of results beside the paper's: 15 rows, and for each source the paper's regret, ours, and how many runs.
+"""The table of results next to the paper's: 15 rows, and for each source the paper's regret, ours, and how many runs.
 
 `best` is the least regret over all settings and seeds, as the paper reports. The third sequence shows what choosing by
 validation hides; the median, in the document only, is over the seeds at the best setting.
@@ -72,7 +72,7 @@ def cell(lines: Iterable[Line], row: Row, source: str) -> Cell | None:
 
 
 def _gained_late(line: Line) -> float | None:
-    """By how many bits validation fell from the middle of a run to its least; None where its way was not recorded."""
+    """By how many bits validation fell from the middle of a run to its minimum; None where its way was not recorded."""
     way = line.get("trajectory")
     points = zip(way["steps"], way["valid_bits"], strict=True) if way else ()
     later = [bits for step, bits in points if bits is not None and 2 * step >= line["steps"]]
@@ -178,7 +178,7 @@ def xor_document(lines: Sequence[Line], wanted: Sequence[Setting]) -> dict[str, 
 
 
 def xor_rows(document: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows of the success count, the paper's beside ours."""
+    """Columns and rows of the success count, the paper's next to ours."""
     columns = ["", "runs", "under 1 % by 1,500 passes", "by 2,000 passes", "passes at success", "least error"]
     rows = []
     for row in document["rows"]:
@@ -199,7 +199,7 @@ def as_markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def write_between(page: Path, name: str, text: str) -> None:
-    """Replace what stands between the two markers of that name in a page."""
+    """Replace the text between the two markers of that name in a page."""
     begin, end = BEGIN.format(name=name), END.format(name=name)
     before = page.read_text(encoding="utf-8")
     if before.count(begin) != 1 or before.count(end) != 1 or before.index(begin) > before.index(end):

@@ -63,7 +63,7 @@ class XorRecord:
         return point
 
     def result(self) -> dict[str, Any]:
-        """The part of the line of results that tells the curve, the success and the error on the third sequence."""
+        """The part of the line of results that holds the curve, the success and the error on the third sequence."""
         third = None if self.best is None else error_rate(self._scores("third", self.best))
         errors = [point.valid_error for point in self.points]
         return {
@@ -88,7 +88,7 @@ class XorRecord:
 
 
 def error_rate(log_likelihoods: np.ndarray) -> float:
-    """The part of the predicted symbols whose probability is ≤ ½; what is not a number is an error too."""
+    """The part of the predicted symbols whose probability is ≤ ½; NaN is an error too."""
     return float(np.mean(~(log_likelihoods > math.log(0.5))))
 
 

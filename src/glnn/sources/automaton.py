@@ -15,7 +15,7 @@ import numpy as np
 # What may be written next: symbol → (probability, the state that follows). Left out means impossible.
 Branches = Mapping[str, tuple[float, Hashable]]
 
-# Rows are appended in several moves; one lock for all automata keeps the automaton itself picklable.
+# Rows are appended in several steps; one lock for all automata keeps the automaton itself picklable.
 _EXPLORING = Lock()
 _UNEXPLORED = -1
 

@@ -1,6 +1,6 @@
 """What every synthetic source of Section 4 can do: write a sample, and give any text its exact probability.
 
-A source tells its `start` state and the `branches` out of each state; the automaton turns this into the true
+A source gives its `start` state and the `branches` out of each state; the automaton turns this into the true
 model, bits(x) = −Σ_t χ_t log2 P(x_t | x_0 … x_{t−1}), against which regret is measured: a `Predictor` like
 any other. A text begins an endless stream: one that stops inside a line has the probability of its prefix.
 """
@@ -46,7 +46,7 @@ class Source(ABC):
     default_size: ClassVar[int]
     # Whether all that is to be predicted follows from what comes before it.
     predictable: ClassVar[bool] = False
-    # How many lines make a piece that is independent of the others; None if all of a text hangs together.
+    # How many lines make a piece that is independent of the others; None if the whole text is one piece.
     lines_of_a_piece: ClassVar[int | None] = 1
 
     @property

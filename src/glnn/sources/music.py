@@ -1,8 +1,7 @@
 """Synthetic music (Section 4, `ex:mus`): harmony, rhythm and pitch as independent constraints on one text.
 
 Bars follow an 8-bar progression of chords; the pitches of a bar are uniform in its chord, its rhythm uniform
-among five: `c4. e8 g4 |` and a newline. The text costs log2 5 a bar for the rhythm and log2 3 a
-note for the pitch.
+among five: `c4. e8 g4 |` and a newline. The text costs log2 5 per bar for the rhythm and log2 3 per note for the pitch.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Music(Source):
     def __post_init__(self) -> None:
         require_types(self)
         if not self.progression or any(not chord or len(set(chord)) < len(chord) for chord in self.progression):
-            raise InputError(f"progression is {self.progression}: give one chord a bar, each pitch in it once")
+            raise InputError(f"progression is {self.progression}: give one chord per bar, each pitch in it once")
         if not self.rhythms or len(set(self.rhythms)) < len(self.rhythms):
             raise InputError(f"rhythms is {self.rhythms}: at least one, all different, they are drawn uniformly")
         pitches = set("".join(self.progression))
