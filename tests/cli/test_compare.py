@@ -185,7 +185,7 @@ def test_a_page_is_written_unless_it_is_not_wanted(glnn: Command, files: Path) -
 def test_wrong_input(glnn: Command, files: Path) -> None:
     for arguments, message in (
         (("--models", "glnn,bzip"), "--models glnn,bzip: bzip is unknown; choose from bzip2, xz"),
-        (("--models", ","), "nothing is not there"),
+        (("--models", ","), "an empty name is unknown"),
         (("--budget", "soon"), "budget is 'soon'"),
         (("--page", "a.html", "--no-page"), "exclude each other"),
         (("--valid-mask", "more.txt"), "--valid-mask was given without --valid"),

@@ -155,7 +155,7 @@ def _chosen(option: str, names: str, known: tuple[str, ...]) -> list[str]:
     wrong = [name for name in chosen if name not in known]
     if wrong or not chosen:
         raise InputError(
-            f"{option} {names}: {', '.join(wrong) or 'nothing'} is unknown; choose from {', '.join(known)}"
+            f"{option} {names}: {', '.join(wrong) or 'an empty name'} is unknown; choose from {', '.join(known)}"
         )
     return chosen
 

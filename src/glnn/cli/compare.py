@@ -231,7 +231,7 @@ def _chosen(models: str | None, masked: bool) -> list[str]:
         wrong = [name for name in chosen if name not in NAMES]
         if wrong or not chosen:
             raise InputError(
-                f"--models {models}: {', '.join(wrong) or 'nothing'} is unknown; choose from {', '.join(NAMES)}"
+                f"--models {models}: {', '.join(wrong) or 'an empty name'} is unknown; choose from {', '.join(NAMES)}"
             )
     else:
         chosen = list(NAMES)
