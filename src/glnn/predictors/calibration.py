@@ -14,7 +14,7 @@ import numpy as np
 from glnn.numeric.kernel import kernel
 from glnn.numeric.portable import exp, log
 
-# A logarithm under it tells no more than that nobody believed in the symbol; a negative weight must not blow it up.
+# A logarithm below this only says that nobody believed in the symbol; a negative weight must not blow it up.
 LEAST_LOG = -50.0
 
 

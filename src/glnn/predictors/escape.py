@@ -1,4 +1,4 @@
-"""An escape beside any predictor: π'(y) = (1 − ε) π(y) for the symbols it knows, ε for any other.
+"""An escape next to any predictor: π'(y) = (1 − ε) π(y) for the symbols it knows, ε for any other.
 
 ε is estimated from the training data (`glnn.sequences.reader`). It is no parameter of the network, since
 training would drive the probability of what never occurs to 0. Reading an escape leaves the state as it was.
@@ -41,7 +41,7 @@ class EscapeState:
             self._state.advance(code)
 
     def place(self) -> dict[str, np.ndarray]:
-        """That of the predictor beside it: an escape leaves no trace."""
+        """That of the predictor itself: an escape leaves no trace."""
         return place_of(self._state)
 
     def move(self, place: dict[str, np.ndarray]) -> None:
@@ -98,11 +98,11 @@ class WithEscape(StepwisePredictor):
         return _with_escape(self.inner.begin(), self.probability, len(self.alphabet) - 1)
 
     def learner(self) -> EscapeLearner:
-        """A copy that goes on learning, if the predictor beside the escape can."""
+        """A copy that goes on learning, if the predictor itself can."""
         return EscapeLearner(learner_of(self.inner), self.alphabet, self.probability)
 
     def stream_learner(self) -> Learner:
-        """A copy that goes on learning for ever, as the predictor beside the escape does."""
+        """A copy that goes on learning for ever, as the predictor itself does."""
         inner = stream_learner_of(self.inner)
         kind = KeptEscapeLearner if isinstance(inner, KeptLearner) else EscapeLearner
         return kind(inner, self.alphabet, self.probability)
@@ -154,7 +154,7 @@ class KeptEscapeLearner(EscapeLearner):
     inner: KeptLearner
 
     def memory(self) -> dict[str, np.ndarray]:
-        """That of the predictor beside the escape."""
+        """That of the predictor itself."""
         return self.inner.memory()
 
     def recall(self, memory: dict[str, np.ndarray]) -> None:

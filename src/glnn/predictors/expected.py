@@ -1,4 +1,4 @@
-"""What was expected where something else came: the likeliest symbol at some positions, beside what stands there.
+"""What was expected where something else came: the likeliest symbol at some positions, next to the actual one.
 
 y* = argmax_y π_t(y),   π_t(y*),   π_t(x_t)
 """

@@ -1,4 +1,4 @@
-"""What stands beside a mixture of contexts: a context tree, n-grams, networks, the uniform distribution.
+"""What stands next to a mixture of contexts: a context tree, n-grams, networks, the uniform distribution.
 
 They read the same symbols. What goes on learning learns the odds between them too (`glnn.predictors.odds`). What is
 frozen has the shares w under which what was not yet read would have cost least, Σ_t −log Σ_k w_k p_k(x_t), found by
@@ -21,11 +21,11 @@ from glnn.contexts.tree_reader import Reader as TreeReader
 from glnn.predictors.odds import Odds, RunningOdds, even, with_uniform
 from glnn.sequences import Alphabet, Encoded
 
-# A share below this is none.
+# A smaller share counts as 0.
 _LEAST_SHARE, _LEAST_ODDS = 0.02, 0.005
 _STEPS, _SETTLED = 300, 1e-6
-# How many symbols each is thought to have predicted before any was seen: of what is frozen the uniform distribution two,
-# since what it did not foresee will cost as much again and again; of what learns, half a one.
+# How many symbols each is thought to have predicted before any was seen: of what is frozen the uniform distribution
+# two, since what it did not foresee will cost as much again and again; of what learns, half a one.
 _BEFORE, _BEFORE_UNIFORM, _BEFORE_UNIFORM_LEARNS = 1.0, 2.0, 0.5
 
 

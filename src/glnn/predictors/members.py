@@ -134,7 +134,7 @@ class MembersLearner(Members):
             member.learn(codes)
 
     def finish(self) -> None:
-        """Learn what is left of the sequence under way."""
+        """Learn the rest of the current sequence."""
         for member in self.members:
             finish(member)
 
@@ -158,7 +158,7 @@ class MembersLearner(Members):
 
 
 def finish(learner: Learner) -> None:
-    """Let a learner that works in windows learn what is left of the sequence under way."""
+    """Let a learner that works in windows learn the rest of the current sequence."""
     left = getattr(learner, "finish", None)
     if left is not None:
         left()

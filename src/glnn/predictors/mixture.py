@@ -88,7 +88,7 @@ class MixturePredictor:
         return np.log(np.concatenate(chances))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What tells it from others, for a hash: the weights, and the symbols it learned from."""
+        """What identifies it, for a hash: the weights, and the symbols it learned from."""
         memory = self.contexts.memory
         return {"weights": memory.weights, "history": memory.history[: memory.filled[0]]}
 

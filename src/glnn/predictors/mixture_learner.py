@@ -54,7 +54,7 @@ class _Learning(MixtureState):
         return found
 
     def place(self) -> dict[str, np.ndarray]:
-        """Whether the sequence has begun, beside the place in it."""
+        """Whether the sequence has begun, and the place in it."""
         return {**super().place(), "begins": np.array([self._begins])}
 
     def move(self, place: dict[str, np.ndarray]) -> None:

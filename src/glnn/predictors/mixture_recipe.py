@@ -1,4 +1,4 @@
-"""What a mixture's memory follows from, and how it is read: contexts, what stands beside them, and networks.
+"""What a mixture's memory follows from, and how it is read: contexts, what stands next to them, and networks.
 
 Networks learn from the first part of the data only. The mixer meets them on the rest, which they were not trained on:
 there it learns what they are worth.
@@ -31,7 +31,7 @@ Progress = Callable[[int, float], bool]
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that a mixture's memory follows from, beside the networks: the symbols in the order they were read."""
+    """All that a mixture's memory follows from, apart from the networks: the symbols in the order they were read."""
 
     codes: np.ndarray
     starts: np.ndarray
@@ -39,7 +39,7 @@ class Recipe:
     """From here on networks speak to the mixer; at the end of what the plan is made from, they do not."""
     stationary: bool
     averaged: bool = False
-    """Whether the weights are those of the mean, for what will not go on learning."""
+    """Whether the weights are the mean ones, for a mixture that will not go on learning."""
     planned: int | None = None
     """So many symbols were there when it was fitted, and the plan is made from them; others were read on. None: all."""
 
@@ -116,7 +116,7 @@ class Recipe:
         if not online:
             return best_shares(rows, self.beside.order, alphabet_size)[0]
         beside = learned_odds(rows, self.beside.order, alphabet_size)[0]
-        # One text beside which nobody stays is left to contexts alone, and to the compiled coder.
+        # If nothing stays next to it, one text is left to contexts alone, and to the compiled coder.
         return ALONE if self.starts.size == 2 and len(beside.places) == 2 else beside
 
     def _stretches(

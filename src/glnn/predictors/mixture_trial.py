@@ -77,7 +77,7 @@ class Trial:
 
     @cached_property
     def _experts(self) -> list[np.ndarray | None]:
-        """What tree and n-grams said of the end, where they stand beside."""
+        """What tree and n-grams said of the end, if they stand next to the mixture."""
         data = self._data
         said = iter(Experts(data.alphabet, counts_of(data), self._beside).read(data.codes, self._first))
         return [next(said)[self.cut :] if share > 0.0 else None for share in (self._beside.tree, self._beside.ngrams)]
@@ -146,4 +146,3 @@ class Promising:
         self._best = max(self._best, progress.best_score)
         spent = sum(seconds for _, seconds in self._spent.values())
         return bool(spent > self._trial and self._best < self._least)
-

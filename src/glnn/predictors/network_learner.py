@@ -137,7 +137,7 @@ class NetworkLearner:
         return self._under_way
 
     def finish(self) -> None:
-        """Learn what is left of the sequence under way."""
+        """Learn the rest of the current sequence."""
         if self._under_way is not None:
             self._under_way.finish()
 

@@ -20,7 +20,7 @@ from glnn.numeric.kernel import kernel
 
 RATES = np.array([[1.0, 0.0], [1.0, 1e-3], [0.2, 1e-4], [0.05, 1e-5], [0.002, 0.0]])
 """(η, α) of each row; the last hardly moves: it is for shares that are known to serve well."""
-# The uniform distribution is the last part; the first odds on it, beside 1 on every other.
+# The uniform distribution is the last part; the first odds on it, against 1 on every other.
 _UNIFORM = 0.01
 # No row is ever trusted less: the world may change.
 _LEAST = 2.0**-40

@@ -39,13 +39,13 @@ class PlacedState(State, Protocol):
         ...
 
     def move(self, place: dict[str, np.ndarray]) -> None:
-        """Stand where a state of the same predictor stood; a place that is none of its own is an InputError."""
+        """Go to the place of a state of the same predictor; a place of another predictor is an InputError."""
         ...
 
 
 @runtime_checkable
 class PushableState(State, Protocol):
-    """A state that tells what came and what was expected in one go, quicker than a distribution and a step."""
+    """A state that says what came and what was expected at once, faster than a distribution and a step."""
 
     def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
         """Read the next symbol: its probability, and rows (code, probability) of the `top` likeliest before it.
@@ -155,7 +155,7 @@ class KeptLearner(Learner, Protocol):
         ...
 
     def recall(self, memory: dict[str, np.ndarray]) -> None:
-        """Know what another of the same predictor knew; a memory that is none of its own is an InputError."""
+        """Take over what another of the same predictor knew; the memory of another predictor is an InputError."""
         ...
 
 
@@ -181,7 +181,7 @@ def part_of(memory: dict[str, np.ndarray], own: str) -> dict[str, np.ndarray]:
 def learner_of(predictor: Predictor) -> Learner:
     """A copy of a predictor that goes on learning, if it can."""
     if not isinstance(predictor, Learnable):
-        raise InputError(f"{type(predictor).__name__} does not go on learning: take learning='frozen'")
+        raise InputError(f"{type(predictor).__name__} cannot go on learning: use learning='frozen'")
     return predictor.learner()
 
 

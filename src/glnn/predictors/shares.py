@@ -25,13 +25,15 @@ from glnn.sequences import Alphabet, Encoded, InputError
 
 @dataclass(frozen=True)
 class Shares:
-    """A mixture of contexts, and beside it a context tree, an n-gram model, networks: all speak of the same codes."""
+    """A mixture of contexts, and next to it a context tree, an n-gram model and networks, all over the same codes."""
 
     mixture: MixturePredictor
     beside: tuple[ContextTreeWeighting | NGramModel, ...]
     networks: tuple[Predictor, ...]
     odds: Odds
-    """The mixture's first, then those of what stands beside it, then the networks', then the uniform distribution's."""
+    """The mixture's first, then those of the predictors next to it, then the networks', then the uniform
+    distribution's.
+    """
 
     @property
     def alphabet(self) -> Alphabet:
@@ -86,7 +88,7 @@ class Shares:
         return np.log((self._running().along(chances) * chances).sum(1))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What tells it from others, for a hash."""
+        """What identifies it, for a hash."""
         own = {f"mixture/{name}": array for name, array in self.mixture.arrays().items()}
         return {**own, "trust": self.odds.trust, "shares": self.odds.rows}
 
@@ -227,7 +229,7 @@ class SharesStreamLearner(SharesLearner):
         own = part_of(memory, "odds:")
         odds = Odds(*(placed(own, name, like) for name, like in self._odds.odds._asdict().items()))
         if not odds.fine:
-            raise InputError("the odds of a stream are none: take the file of the same model")
+            raise InputError("the odds of a stream do not fit this model: use a file of the same model")
         for k, learner in enumerate(self._learners):
             learner.recall(part_of(memory, f"{k}:"))
         self._odds = RunningOdds(odds, learns=True)

@@ -1,4 +1,4 @@
-"""Encode and decode with whole distributions: contexts that networks speak to, and what stands beside them.
+"""Encode and decode with whole distributions: contexts that networks speak to, and what stands next to them.
 
 Encoding reads stretches in one go, decoding symbol by symbol, with the same bits in both. What is learned online stays
 from sequence to sequence, as in the scores. Every machine finds the same bits where the networks' steps do.
@@ -218,7 +218,7 @@ def _portable(network: Any) -> bool:
 
 
 def _numbers_of(network: Any) -> Iterator[Any]:
-    """All that a network's probabilities depend on, where it says so; what it predicts is looked at in any case."""
+    """All that a network's probabilities depend on, where it says so; what it predicts is included in any case."""
     for member in getattr(network, "members", (network,)):
         steps = offered_steps(member, None)
         if steps is not None:

@@ -31,7 +31,7 @@ class SmoothedState:
         self._state.advance(code)
 
     def place(self) -> dict[str, np.ndarray]:
-        """That of the predictor beside it."""
+        """That of the predictor itself."""
         return place_of(self._state)
 
     def move(self, place: dict[str, np.ndarray]) -> None:
@@ -59,7 +59,7 @@ class Smoothed:
         return SmoothedState(self.inner.begin(), self.share)
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> Steps | None:
-        """The compiled loops of the predictor beside it, where it has some."""
+        """The compiled loops of the predictor itself, if it has some."""
         return offered_steps(self.inner, escape, both_shares(self.share, share))
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:

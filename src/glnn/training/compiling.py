@@ -75,7 +75,7 @@ def _left(seconds: float, done: int, kernels: int) -> str:
 
 
 class Ahead:
-    """Compiles in a thread of its own while data are read. What fails there is told by the training itself, later."""
+    """Compiles in a thread of its own while data are read. Training itself reports later what failed there."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self._thread = threading.Thread(target=self._quietly, args=[work], daemon=True)

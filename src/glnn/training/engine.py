@@ -193,7 +193,7 @@ class Engine:
         accumulator, modulus = method.statistic.accumulator(self.layout), method.modulus
         carried_B, carried_m = np.zeros(starts), np.zeros(starts)
         start_gradient, start_modulus = np.zeros(starts), np.zeros(starts)
-        # Whether the modulus runs back through the network beside B, from the variance of the output.
+        # Whether the modulus runs back through the network along with B, from the variance of the output.
         recursion = modulus is not None and modulus.recursion
         failure: NotFinite | None = None
         adding: Started[None] | None = None

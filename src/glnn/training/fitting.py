@@ -63,7 +63,7 @@ class Plan:
     seed: int
     validation_fraction: float | str
     cost: float
-    """CPU time of a step beside that of a GLNN of the same size."""
+    """CPU time of a step relative to that of a GLNN of the same size."""
     members: int | str = 1
     """How many starts are trained to the end, to predict together; "auto" for as many as there is time for."""
     sizes_for: Budget | None = None
@@ -188,7 +188,7 @@ def make_teams(plan: Plan, parts: Split) -> list[Team]:
         sizes = sizes_for_chunks(plan.units, plan.degree, members + spare, kinds, plan.gated, plan.full)
         if isinstance(plan.members, str):
             sizes = [bearable(size, kinds, plan.gated) for size in sizes]
-        # Where nothing validates, nothing tells which size is better.
+        # Without validation, nothing says which size is better.
         sizes = sizes if parts.validation is not None and members >= LEAST_FOR_SIZES else sizes[:1]
     else:
         size = _one_size(plan, parts.train)

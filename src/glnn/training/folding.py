@@ -35,7 +35,7 @@ def activity_ranges(trainer: Trainer) -> tuple[np.ndarray, np.ndarray]:
 
 
 def folded(model: LinearRecurrence, params: Params, unit: int, value: float) -> Params:
-    """The same predictions, where `unit` always has this activity, with nothing going out of it but its loop."""
+    """The same predictions, where `unit` always has this activity, with no outgoing edge except its loop."""
     w = params.w.copy()
     w[0] += value * w[unit + 1]
     w[unit + 1] = 0.0

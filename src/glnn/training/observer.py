@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Training:
-    """A training while it goes on and when it is over: its random starts, their size, the data."""
+    """A training while it runs and when it is over: its random starts, their size, the data."""
 
     runs: Sequence[Run]
     """Each start; its `progress` tells where it stands, None before its first turn."""

@@ -51,11 +51,11 @@ class OnlineSettings:
     metric: str = "qdrbpm"
     output_metric: str = "qdh"
     damping: float = 10.0
-    """Sights that every parameter is thought to have beside what the metric knows."""
+    """How often every parameter counts as seen, in addition to what the metric knows."""
 
 
 class OnlineSteps:
-    """The parameters and the metric that runs along; `running` is all that it remembers, beside the parameters."""
+    """The parameters and the running metric; `running` is all that it remembers, apart from the parameters."""
 
     def __init__(
         self,

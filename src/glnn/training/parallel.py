@@ -54,7 +54,7 @@ class Workers:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def start(self, jobs: Sequence[Callable[[], Result]]) -> Started[Result]:
-        """Let the other threads begin; where there are none, all is done at once."""
+        """Let the other threads begin; if there are none, everything is done at once."""
         if self.limit is not None:
             self.limit()
         started = Started(jobs)

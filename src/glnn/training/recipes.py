@@ -32,7 +32,7 @@ class Method(NamedTuple):
 
 
 def resolve(values: dict[str, Any], paper_metric: str) -> Method:
-    """Fill in what is left at "auto"; `values` are an estimator's parameters, looked at."""
+    """Fill in what is left at "auto"; `values` are an estimator's parameters, checked."""
     training, metric = values["training"], values["metric"]
     if training == "auto":
         # By the recipe, unless something is set that only one of the two kinds has.

@@ -148,7 +148,8 @@ def step_info(
 
 
 def furthest(progress: Progress | None, recorded: Progress | None) -> Progress | None:
-    """Where a training stands; where it stopped in the midst of its record, as with another budget, the record's end.
+    """Where a training stands; if it stopped in the middle of its record, as with another budget, the end of the
+    record.
 
     Parameters are known there alone.
     """
@@ -175,7 +176,7 @@ class Recorder:
 
 
 class Replay(Recorder):
-    """Takes the steps of `recorded` from there, and tells `listener` of those that are computed."""
+    """Takes the steps of `recorded` from there, and reports those that are computed to `listener`."""
 
     exact = True
 

@@ -67,7 +67,9 @@ class Settings:
                 raise ValueError(f"coherence is {self.coherence}: at least 1 step is needed, or None")
             method = self.transition_method
             if not method.invariant:
-                raise ValueError(f"coherence compares effects with a metric, and {method.name!r} is none: leave it out")
+                raise ValueError(
+                    f"coherence compares effects with a metric, and {method.name!r} has none: leave it out"
+                )
             if self.precision != "float64":
                 raise ValueError("coherence is measured by small differences: it needs precision='float64'")
 

@@ -29,7 +29,7 @@ from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
 
 Node = tuple[int, int]
-# The length of a shard in stretches: its results travel, and should be small beside the work that made them.
+# The length of a shard in stretches: its results travel, and should be small compared with the work that made them.
 STRETCHES = 4
 _ATTEMPTS = 4
 # The current pass and its trial.

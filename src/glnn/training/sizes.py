@@ -32,7 +32,7 @@ SECONDS_FOR_A_SYMBOL = 1e-4
 LONG, LONG_UNITS, SECONDS_FOR_A_LONG_SYMBOL = 200_000, 128, 2e-4
 """For stochastic training on long data of networks where all symbols share a matrix: one that is larger."""
 RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 12, 24, 20
-"""For batch training beside it."""
+"""For the batch training next to it."""
 LEAST_DEGREE = 3
 PARAMETERS_FOR_A_SYMBOL = 0.3
 """Where there were more, fewer edges were better; see experiments/defaults.md."""

@@ -310,7 +310,7 @@ def _check(memory: dict[str, np.ndarray], fresh: dict[str, np.ndarray]) -> None:
         if found.dtype.kind not in "fi" or np.isnan(found).any() or (name != "numbers" and np.isinf(found).any()):
             raise InputError(f"what training remembers is damaged: {name} holds what is no number")
     if not 0.0 <= memory["numbers"][0] < 2.0**53 or not np.isfinite(memory["numbers"][2:]).all():
-        raise InputError("what training remembers is damaged: its counts are none")
+        raise InputError("what training remembers is damaged: its counts are not counts")
 
 
 def _under(prefix: str, memory: dict[str, Any]) -> dict[str, np.ndarray] | None:

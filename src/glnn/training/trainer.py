@@ -124,7 +124,7 @@ class Trainer:
         return progress
 
     def _reason_to_end(self, info: StepInfo) -> str:
-        """Why training should not go on after a step; empty where it should."""
+        """Why training should stop after a step; empty if it should not."""
         patience, same = self.settings.patience, not (self._batched or self._noisy)
         if info.log_likelihood == -np.inf and same:
             return "not finite"
@@ -157,7 +157,7 @@ class Trainer:
     def _keep(
         self, current: Forward, updates: tuple[Update, Update], found: TransitionStep, notes: list[str], clock: Clock
     ) -> StepInfo:
-        """Score where a step has led, note it and go on from there."""
+        """Score the result of a step, record it and continue from there."""
         progress, seconds = self.progress, clock.seconds
         with clock.paused():
             score = self._score(current)
