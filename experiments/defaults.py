@@ -127,7 +127,9 @@ def main(names: list[str]) -> None:
 def table() -> str:
     """What is there, a row for each pair of texts."""
     lines = recorded()
-    rows = ["| fitted on | symbols | kinds | scored | true model | ContextTree() | GLNN() | bits per symbol | its size |"]
+    rows = [
+        "| fitted on | symbols | kinds | scored | true model | ContextTree() | GLNN() | bits per symbol | its size |"
+    ]
     rows.append("|---|---:|---:|---:|---:|---:|---:|---:|---|")
     for run in runs():
         found = {line["model"]: line for line in lines if (line["data"], line["seed"]) == (run["data"], run["seed"])}

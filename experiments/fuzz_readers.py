@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import collections
 import json
-import multiprocessing
 import os
 import random
 import resource
@@ -24,6 +23,8 @@ import time
 import traceback
 from pathlib import Path
 from typing import Any
+
+from in_a_child import Child
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(os.environ.get("GLNN_RESULTS", ROOT / "experiments" / "results")) / "fuzz_readers.jsonl"
@@ -129,27 +130,16 @@ def main() -> None:
 
 def _watch(name: str, first: int, files: int, counts: collections.Counter[str], findings: dict[str, Any]) -> None:
     """One child, whatever becomes of it."""
-    context = multiprocessing.get_context("fork")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=child, args=(name, first, files, there))
-    process.start()
-    there.close()
-    last, finished = first, False
-    while True:
-        try:
-            message = here.recv()
-        except EOFError:
-            break
-        if message[0] == "trying":
-            last = message[1]
-        elif message[0] == "done":
+    running, finished = Child(child, name, first, files), False
+    for message in running.messages():
+        if message[0] == "done":
             counts.update(dict(zip(("tried", "refused", "forged", "cpu_seconds"), message[1:], strict=True)))
             finished = True
         else:
             findings.setdefault(f"{name}: {message[2]}", {"file": message[1], "times": 0})["times"] += 1
-    process.join()
+    last = first if running.last is None else running.last
     if not finished:
-        findings.setdefault(f"{name}: the interpreter ended ({process.exitcode})", {"file": last, "times": 1})
+        findings.setdefault(f"{name}: the interpreter ended ({running.exitcode})", {"file": last, "times": 1})
         counts["tried"] += last - first + 1
         if last + 1 < first + files:
             _watch(name, last + 1, first + files - last - 1, counts, findings)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import collections
 import json
-import multiprocessing
 import os
 import random
 import signal
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from in_a_child import Child
 
 import glnn
 from glnn import registry
@@ -204,30 +204,18 @@ def main() -> None:
     counts: collections.Counter[str] = collections.Counter()
     findings: dict[str, dict[str, Any]] = {}
     seconds = 0.0
-    context = multiprocessing.get_context("fork")
     for first in range(options.first, options.first + options.settings, FOR_A_CHILD):
-        here, there = context.Pipe(duplex=False)
-        process = context.Process(target=child, args=(first, FOR_A_CHILD, there))
-        process.start()
-        there.close()
-        last, ended = first, False
-        while True:
-            try:
-                message = here.recv()
-            except EOFError:
-                break
-            if message[0] == "trying":
-                last = message[1]
-            elif message[0] == "end":
+        running, ended = Child(child, first, FOR_A_CHILD), False
+        for message in running.messages():
+            if message[0] == "end":
                 ended, seconds = True, seconds + message[1]
             elif message[0] == "done":
                 counts[message[2]] += 1
             else:
                 counts["found"] += 1
                 findings.setdefault(message[2], {"setting": message[1], "times": 0})["times"] += 1
-        process.join()
         if not ended:
-            findings[f"the interpreter ended ({process.exitcode})"] = {"setting": last, "times": 1}
+            findings[f"the interpreter ended ({running.exitcode})"] = {"setting": running.last, "times": 1}
         print(f"{sum(counts.values())} settings, {seconds:.0f} CPU s, {findings}", file=sys.stderr, flush=True)
     refused = sum(count for name, count in counts.items() if name.startswith("refused"))
     result = {

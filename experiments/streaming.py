@@ -85,7 +85,7 @@ def pushed(model: Any, data: list[Any], several: bool, learning: str) -> tuple[f
 
 def dynamic_evaluation(model: Any, data: list[Any], several: bool, rate: float) -> tuple[float, int]:
     """Bits and events with plain gradient steps."""
-    from glnn.sequences.special import END
+    from glnn.sequences.alphabet import END
 
     network = model.predictor_
     learner = PlainLearner(network)

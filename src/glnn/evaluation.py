@@ -1,25 +1,4 @@
 """The former name of `glnn.predictors`, which programs written for 0.1 import."""
 
-from glnn.predictors import (
-    Predictor,
-    State,
-    StepwisePredictor,
-    bits,
-    error_rate,
-    regret,
-    regret_so_far,
-    regularise,
-    surprise,
-)
-
-__all__ = [
-    "Predictor",
-    "State",
-    "StepwisePredictor",
-    "bits",
-    "error_rate",
-    "regret",
-    "regret_so_far",
-    "regularise",
-    "surprise",
-]
+from glnn.predictors import *  # noqa: F403
+from glnn.predictors import __all__ as __all__

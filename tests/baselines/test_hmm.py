@@ -7,14 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from glnn.baselines import hmm
-from glnn.baselines.hmm import (
-    HiddenMarkovModel,
-    em_step,
-    expected_counts,
-    fit_hmm,
-    initial_hmm,
-)
+from glnn.baselines import hmm_model
+from glnn.baselines.hmm import em_step, expected_counts, fit_hmm, initial_hmm
+from glnn.baselines.hmm_model import HiddenMarkovModel
 from glnn.models import GNN
 from glnn.network import Graph
 from glnn.output import linear
@@ -29,7 +24,7 @@ SPARSE, DENSE = 2.0, 0.0
 @pytest.fixture(params=[SPARSE, DENSE], ids=["rows", "matrix"])
 def either_kernel(request, monkeypatch):
     """Every comparison runs with compressed rows and with the dense matrix."""
-    monkeypatch.setattr(hmm, "DENSE_FROM", request.param)
+    monkeypatch.setattr(hmm_model, "DENSE_FROM", request.param)
 
 
 def random_text(length: int, seed: int, symbols: str = "abcd") -> str:

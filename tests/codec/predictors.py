@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from glnn.baselines.hmm import HiddenMarkovModel, initial_hmm
+from glnn.baselines.hmm import initial_hmm
+from glnn.baselines.hmm_model import HiddenMarkovModel
 from glnn.contexts.tree import ContextTreeSettings, fit_context_tree
 from glnn.models import GLNN, GNN, LSTM, RNN, Params
 from glnn.network import random_graph
@@ -19,7 +20,7 @@ from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
 from glnn.predictors.uniform import Smoothed
 from glnn.sequences import Alphabet, encode
-from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, Special
+from glnn.sequences.alphabet import END, ESCAPE, Special
 
 LETTERS = "abcdefg \n"
 KINDS = (
@@ -52,10 +53,10 @@ def predictor(
     """A predictor over the symbols, with an end and an escape if wanted."""
     base = symbols if isinstance(symbols, Alphabet) else Alphabet(symbols)
     special: list[Special] = [END] if end else []
-    made = _plain(kind, ExtendedAlphabet(base, *special) if special else base, np.random.default_rng(seed))
+    made = _plain(kind, base.with_special(*special), np.random.default_rng(seed))
     if escape is None:
         return made
-    return WithEscape(made, ExtendedAlphabet(base, *special, ESCAPE), escape)
+    return WithEscape(made, base.with_special(*special, ESCAPE), escape)
 
 
 def _plain(kind: str, alphabet: Alphabet, generator: np.random.Generator) -> Predictor:

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from glnn.codec import DamagedStream, StreamError, WrongModel, compress, compress_file, decompress, decompress_file
 from glnn.codec.container import CHECKSUM, MAGIC, VERSION, Header, checksum, read_header, write_container
 from glnn.codec.fingerprint import fingerprint
-from glnn.codec.steps import steps_of
+from glnn.codec.state_steps import steps_of
 from glnn.sequences import Alphabet, Sequences
-from glnn.sequences.special import ESCAPE, ExtendedAlphabet
+from glnn.sequences.alphabet import ESCAPE
 from tests.codec.predictors import KINDS, LETTERS, Markov, predictor
 
 TEXT = "a bad cab, faced"
@@ -261,7 +261,7 @@ def test_tokens_that_cannot_be_written_still_have_a_hash() -> None:
 def test_escaped_spellings_that_make_no_sense_are_refused() -> None:
     base = Alphabet([(1, 2), (3, 4)])
     model: Any = predictor("hmm", base, escape=0.5)
-    assert model.alphabet == ExtendedAlphabet(base, ESCAPE)
+    assert model.alphabet == base.with_special(ESCAPE)
     header, refused = None, 0
     for seed in range(40):
         code = np.random.default_rng(seed).bytes(30)

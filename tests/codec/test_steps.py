@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from glnn.baselines import hmm_coding
-from glnn.baselines.hmm import HiddenMarkovModel, initial_hmm
+from glnn.baselines.hmm import initial_hmm
+from glnn.baselines.hmm_model import HiddenMarkovModel
 from glnn.codec import compress, decompress, encoded_bits
-from glnn.codec.steps import StateSteps, Steps, escape_of, steps_of
+from glnn.codec.state_steps import StateSteps, Steps, escape_of, steps_of
 from glnn.coding import range_coder
 from glnn.contexts.tree import ContextTreeSettings, fit_context_tree
 from glnn.models import GLNN

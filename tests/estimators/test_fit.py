@@ -11,7 +11,7 @@ import pytest
 
 from glnn.estimators import GLNN, HMM, ContextTree
 from glnn.progress import Display
-from glnn.sequences import InputError, encode
+from glnn.sequences import InputError, TrainingData, encode
 from glnn.training.compiling import compiling
 from glnn.training.records import StepInfo
 from glnn.training.trainer import Trainer
@@ -96,7 +96,7 @@ def test_nothing_is_held_out_on_demand_or_when_there_is_too_little() -> None:
 @pytest.mark.small
 def test_whole_sequences_are_held_out_of_many() -> None:
     data = encode(CASES)
-    parts = split(data, None, 0.1)
+    parts = split(TrainingData(data), 0.1)
     assert len(parts.train) == 22 and parts.validation is not None and len(parts.validation) == 2
     assert parts.held_out == sum(len(case) for case in CASES[-2:]) and not parts.continues
 

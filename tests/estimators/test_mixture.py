@@ -12,7 +12,7 @@ import pytest
 
 import glnn
 from glnn.codec import encoded_bits
-from glnn.codec.steps import steps_of
+from glnn.codec.state_steps import steps_of
 from glnn.coding.range_coder import PENDING, PLACE, encoder
 from glnn.predictors import Predictor
 from glnn.predictors.experts import Beside, best_shares
@@ -21,7 +21,7 @@ from glnn.predictors.mixture_recipe import Recipe
 from glnn.predictors.mixture_trial import Promising, Trial
 from glnn.predictors.odds import RunningOdds, with_uniform
 from glnn.predictors.protocol import StepwisePredictor
-from glnn.sequences import Alphabet, Encoded, encode
+from glnn.sequences import Alphabet, Encoded, TrainingData, encode
 from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file
 from glnn.training.validation import split
 
@@ -122,7 +122,7 @@ def test_ends_are_learned_by_reading_on(learning: str) -> None:
 
 
 def recipe_for(data: Encoded, online: bool) -> Recipe:
-    parts = split(data, None, 0.2)
+    parts = split(TrainingData(data), 0.2)
     return Trial(data, parts, True, 0).recipe(()) if online else FrozenTrial(data, parts).recipe(())
 
 
@@ -344,7 +344,7 @@ def test_with_a_member_that_knows_all_it_is_as_good_as_that_member() -> None:
     known = np.where(generator.random(4000) < 0.98, shown, generator.integers(0, 5, 4000))
     data = encode(known.tolist(), alphabet=list(range(5)))
     clock = Clock(data.alphabet, shown)
-    trial = Trial(data, split(data, None, 0.2), True, 1)
+    trial = Trial(data, split(TrainingData(data), 0.2), True, 1)
     assert trial.alone(clock) < 0.2 * trial.bits(()) and trial.bits((clock,)) < 1.5 * trial.alone(clock)
     predictor, beside = trial.recipe((clock,)).read(data.alphabet, (clock,), True)
     assert beside.networks[0] > 0.02 and beside.own + beside.networks[0] + beside.uniform == pytest.approx(1.0)

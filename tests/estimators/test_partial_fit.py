@@ -10,7 +10,7 @@ import pytest
 
 import glnn
 from glnn import InputError, sources
-from glnn.sequences.special import END
+from glnn.sequences.alphabet import END
 
 TEXT, MORE = "abcabc" * 40, "acbacb" * 40
 CASES = [["in", "work", "out"], ["in", "out"]] * 20

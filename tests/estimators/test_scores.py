@@ -12,7 +12,7 @@ from glnn.estimators import SequenceModel
 from glnn.estimators.network import Network
 from glnn.predictors import Predictor
 from glnn.sequences import InputError
-from glnn.sequences.special import END, ESCAPE
+from glnn.sequences.alphabet import END, ESCAPE
 
 from .conftest import CASES, MODELS, TEXT, make
 

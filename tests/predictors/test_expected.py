@@ -9,7 +9,7 @@ import glnn
 from glnn.predictors.escape import WithEscape
 from glnn.predictors.expected import expected_at
 from glnn.sequences import Reader
-from glnn.sequences.special import ESCAPE
+from glnn.sequences.alphabet import ESCAPE
 
 pytestmark = pytest.mark.small
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glnn.predictors.frozen_trial import WAYS, FrozenTrial, contexts_say
-from glnn.sequences import Encoded, encode
+from glnn.sequences import Encoded, TrainingData, encode
 from glnn.training.validation import split
 
 
@@ -23,7 +23,7 @@ class Says:
 
 
 def trial_of(data: Encoded) -> FrozenTrial:
-    return FrozenTrial(data, split(data, None, 0.2))
+    return FrozenTrial(data, split(TrainingData(data), 0.2))
 
 
 def test_contexts_that_have_read_on_leave_no_share_to_who_stood_still() -> None:

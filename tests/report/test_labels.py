@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from glnn.report.labels import label, labels, symbols_of, visible
 from glnn.sequences import Alphabet
-from glnn.sequences.special import END
+from glnn.sequences.alphabet import END
 
 pytestmark = pytest.mark.small
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glnn.sequences import Alphabet, Encoded, InputError, Sequences, encode
+from glnn.sequences.alphabet import END, ESCAPE
 from glnn.sequences.reader import Reader, escape_probability, read_training_data
-from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, escaped_bits, spell, unspell
+from glnn.sequences.special import escaped_bits, spell, unspell
 
 pytestmark = pytest.mark.small
 
@@ -20,12 +21,12 @@ AB = Alphabet("ab")
 
 
 def reader(*special: Any, base: Alphabet = AB) -> Reader:
-    return Reader(ExtendedAlphabet(base, *special) if special else base)
+    return Reader(base.with_special(*special))
 
 
 def test_one_sequence_has_no_end() -> None:
     found, reading = Reader.fitted("abba", None, None, end=True, unknown="error")
-    assert found.alphabet == AB and found.end is None and not reading.several
+    assert found.alphabet == AB and found.alphabet.end is None and not reading.several
     assert reading.encoded.codes.tolist() == [0, 1, 1, 0]
 
 
@@ -45,14 +46,14 @@ def test_ends_can_be_left_out() -> None:
 
 def test_a_mask_over_the_symbols_leaves_the_ends_out_and_then_none_is_learned() -> None:
     found, reading = Reader.fitted([list("ab"), list("b")], [1, 0, 1], None, end=True, unknown="error")
-    assert found.end is None
+    assert found.alphabet.end is None
     assert reading.encoded.mask.tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize("mask", [[1, 0, 1, 1, 0], [[1, 0, 1], [1, 0]]])
 def test_a_mask_may_include_the_ends(mask: Any) -> None:
     found, reading = Reader.fitted([list("ab"), list("b")], mask, None, end=True, unknown="error")
-    assert found.end == 2
+    assert found.alphabet.end == 2
     assert reading.encoded.mask.tolist() == [True, False, True, True, False]
 
 
@@ -138,10 +139,29 @@ def test_the_probability_of_an_escape() -> None:
 
 
 def test_joining_leaves_the_end_out() -> None:
-    alphabet = ExtendedAlphabet(AB, END)
+    alphabet = AB.with_special(END)
     assert alphabet.join(alphabet.decode([0, 1, 2])) == "ab"
     assert "<end>" in repr(alphabet) and len(alphabet) == 3
-    assert alphabet != AB and alphabet == ExtendedAlphabet(AB, END)
+    assert alphabet != AB and alphabet == AB.with_special(END)
+
+
+def test_special_symbols_follow_the_datas_own() -> None:
+    alphabet = AB.with_special(END, ESCAPE)
+    assert alphabet.symbols == ("a", "b", END, ESCAPE) and (alphabet.end, alphabet.escape) == (2, 3)
+    assert alphabet.base == AB and alphabet.known == AB.with_special(END)
+    assert alphabet.with_special() == AB and alphabet.with_special(ESCAPE).escape == 2
+    assert AB.base is AB and AB.known is AB and AB.end is None and AB.escape is None
+
+
+def test_training_data_know_the_whole_alphabet_and_networks_no_escape() -> None:
+    given = read_training_data([list("ab"), list("ba")])
+    assert given.alphabet.symbols == ("a", "b", END, ESCAPE)
+    assert given.train.alphabet.symbols == ("a", "b", END)
+    assert read_training_data("abba", unknown="error").alphabet == AB
+
+
+def test_where_sequences_begin() -> None:
+    assert encode([list("ab"), list("b"), list("aab")]).first.tolist() == [True, False, True, True, False, False]
 
 
 def test_weights_are_copies() -> None:
@@ -149,12 +169,9 @@ def test_weights_are_copies() -> None:
     copies = [data[0]] * 2 + [data[2]] * 3
     one = read_training_data(data, alphabet="ab", sample_weight=weights)
     other = read_training_data(copies, alphabet="ab")
-    assert one.data.codes.tolist() == other.data.codes.tolist()
-    assert one.data.starts.tolist() == other.data.starts.tolist()
+    assert one.train.codes.tolist() == other.train.codes.tolist()
+    assert one.train.starts.tolist() == other.train.starts.tolist()
     assert one.escape == other.escape
-    reading = reader(END, ESCAPE).read([list("z"), list("az"), list("y")]).repeated(np.array([1, 2, 0]))
-    assert reading.symbols() == ["z", END, "a", "z", END, "a", "z", END]
-    assert reading.outside == ("z", "z", "z") and np.count_nonzero(reading.escaped) == 3
 
 
 @pytest.mark.parametrize(

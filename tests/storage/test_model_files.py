@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 from glnn.sequences import Alphabet, InputError
-from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet
+from glnn.sequences.alphabet import END, ESCAPE
 from glnn.sequences.tokens import token_from_json, token_to_json
 from glnn.storage import atomic
 from glnn.storage.model_file import (
@@ -215,7 +215,7 @@ TOKENS = {
 def test_alphabets_of_any_tokens_come_back(kind: str, data: Any) -> None:
     symbols = data.draw(st.lists(TOKENS[kind], min_size=2, max_size=8, unique=True))
     alphabet = Alphabet(symbols, "bytes" if kind == "bytes" else None)
-    for given_one in (alphabet, ExtendedAlphabet(alphabet, END), ExtendedAlphabet(alphabet, END, ESCAPE)):
+    for given_one in (alphabet, alphabet.with_special(END), alphabet.with_special(END, ESCAPE)):
         written = json.loads(json.dumps(alphabet_to_json(given_one)))
         again = alphabet_from_json(written)
         assert again == given_one and again.kind == given_one.kind

@@ -10,7 +10,7 @@ import pytest
 
 import glnn
 from glnn import InputError
-from glnn.sequences.special import END, ESCAPE
+from glnn.sequences.alphabet import END, ESCAPE
 from glnn.storage.model_file import read_model_file, write_model_file
 from glnn.streams import Stream, Streams
 

@@ -9,12 +9,10 @@ import gzip
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from glnn.cli.app import app
 from tests.cli.conftest import Command
 from tests.trust.damage import BOMB
-from tests.trust.test_bad_commands import BAD_FILES, BAD_RUNS, FOLLOW, STEPS, check, contents, folder
+from tests.trust.test_bad_commands import BAD_FILES, BAD_RUNS, FOLLOW, STEPS, check_all, folder
 
 __all__ = ["folder"]
 
@@ -206,22 +204,9 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
 
 
 def test_every_bad_input(glnn: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = get_command(app)
-    monkeypatch.setattr("typer.main.get_command", lambda _: made)
     for name, (content, _) in {**FILES, **LINES}.items():
         (folder / name).write_bytes(content)
-    before, faults = contents(folder), []
-    for arguments, message in TABLE:
-        try:
-            check(glnn(*arguments), message, arguments)
-        except BaseException as fault:
-            faults.append(f"{' '.join(arguments)}: {type(fault).__name__}: {str(fault)[:600]}")
-        after = contents(folder)
-        if after != before:
-            changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
-            faults.append(f"{' '.join(arguments)} changed {sorted(changed)}")
-            before = after
-    assert not faults, f"{len(faults)} of {len(TABLE)}:\n" + "\n\n".join(faults)
+    check_all(TABLE, glnn, folder, monkeypatch)
 
 
 def test_there_are_many() -> None:

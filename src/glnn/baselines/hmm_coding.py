@@ -17,7 +17,7 @@ from glnn.coding.range_coder import MARGIN, fits
 from glnn.numeric.kernel import kernel
 
 if TYPE_CHECKING:
-    from glnn.baselines.hmm import HiddenMarkovModel
+    from glnn.baselines.hmm_model import HiddenMarkovModel
 
 # From this share of all N² edges on, a dense matrix is faster.
 _DENSE_FROM = 1 / 6

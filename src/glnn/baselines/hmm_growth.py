@@ -13,8 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from glnn.baselines.hmm import ExpectedCounts, HiddenMarkovModel, first_positions, initial_hmm
+from glnn.baselines.hmm import ExpectedCounts, initial_hmm
+from glnn.baselines.hmm_model import HiddenMarkovModel
 from glnn.network import Graph
+from glnn.output.uniform import mixed
 from glnn.sequences import Alphabet, Encoded
 
 # What a chain adds to each pair of neighbours, in occurrences, and how far copies begin from each other.
@@ -27,7 +29,7 @@ _SEEN = 0.5
 def markov_chain(data: Encoded) -> HiddenMarkovModel:
     """One state for each symbol, which writes that symbol only: a Markov chain of order 1."""
     A, codes = len(data.alphabet), data.codes
-    follows = np.flatnonzero(~first_positions(data))
+    follows = np.flatnonzero(~data.first)
     pairs = np.bincount(codes[follows - 1].astype(np.int64) * A + codes[follows], minlength=A * A)
     moves = pairs.reshape(A, A) + _PAIRS / A
     starts = np.bincount(codes[data.starts[:-1]], minlength=A) + _PAIRS / A
@@ -122,4 +124,4 @@ def with_a_chance(model: HiddenMarkovModel, data: Encoded, visits: np.ndarray | 
     if not np.isneginf(model.log_likelihoods(data)).any():
         return model
     share = (_SEEN / ((np.zeros(model.states) if visits is None else visits) + 1.0))[:, None]
-    return replace(model, emissions=(1.0 - share) * model.emissions + share / len(model.alphabet))
+    return replace(model, emissions=mixed(model.emissions, share))

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glnn.baselines.hmm import EMStep, ExpectedCounts, HiddenMarkovModel, expected_counts, fit_hmm, initial_hmm
+from glnn.baselines.hmm import EMStep, ExpectedCounts, expected_counts, fit_hmm, initial_hmm
 from glnn.baselines.hmm_growth import few_states, markov_chain, softened, split_states
-from glnn.output.uniform import best_share, regularise
+from glnn.baselines.hmm_model import HiddenMarkovModel
+from glnn.output.uniform import best_share, log_mixed, regularise
 from glnn.progress import Display
-from glnn.sequences import Encoded
+from glnn.sequences import Encoded, TrainingData
 from glnn.training.budget import Budget, Clock
 from glnn.training.compiling import beginning, compiling
 from glnn.training.observer import opening
-from glnn.training.validation import Split
 
 Callbacks = tuple[Callable[[EMStep], Any], ...]
 
@@ -53,19 +53,21 @@ class Run(NamedTuple):
     reason: str
 
 
+class How(NamedTuple):
+    """How EM goes on: how long, until when, and who watches it."""
+
+    budget: Budget
+    tolerance: float
+    callbacks: Callbacks
+    display: Display
+
+
 def started(
-    parts: Split,
-    units: int,
-    degree: int,
-    all_seeds: list[int],
-    budget: Budget,
-    tolerance: float,
-    callbacks: Callbacks,
-    display: Display,
-    begun: Callable[[], None],
+    parts: TrainingData, units: int, degree: int, all_seeds: list[int], how: How, begun: Callable[[], None]
 ) -> list[Run]:
     """EM from each of several random starts, which share the budget."""
-    display.say(opening("HMM", units, min(degree, units), len(all_seeds), budget, parts))
+    display = how.display
+    display.say(opening("HMM", units, min(degree, units), len(all_seeds), how.budget, parts))
     with compiling(display):
         few = beginning(parts.train)
         fit_hmm(few, initial_hmm(few, units, degree, 0), steps=1)
@@ -74,9 +76,8 @@ def started(
     runs: list[Run] = []
     try:
         for which, one in enumerate(all_seeds):
-            share = _share(budget, runs, len(all_seeds) - which)
-            start = initial_hmm(parts.train, units, degree, one)
-            runs.append(em(one, start, parts.train, held, share, tolerance, callbacks, display))
+            share = how._replace(budget=_share(how.budget, runs, len(all_seeds) - which))
+            runs.append(em(one, initial_hmm(parts.train, units, degree, one), parts.train, held, share))
             if runs[-1].reason in ("callback", "interrupted"):
                 break
     finally:
@@ -85,17 +86,9 @@ def started(
     return runs
 
 
-def grown(
-    parts: Split,
-    all_seeds: list[int],
-    budget: Budget,
-    tolerance: float,
-    callbacks: Callbacks,
-    display: Display,
-    begun: Callable[[], None],
-) -> list[Run]:
+def grown(parts: TrainingData, all_seeds: list[int], how: How, begun: Callable[[], None]) -> list[Run]:
     """Stages of growth from a Markov chain and from few states, each within half of the budget."""
-    A = len(parts.train.alphabet)
+    A, budget, display = len(parts.train.alphabet), how.budget, how.display
     display.say(f"HMM: grows by validation, budget {budget}; {parts.train.codes.size:,} symbols of {A} kinds")
     with compiling(display):
         few = beginning(parts.train)
@@ -105,7 +98,8 @@ def grown(
     beginnings = ["few"] if A > _LARGEST_CHAIN else ["chain", "few"]
 
     def stage(one: int, start: HiddenMarkovModel, share: Budget, least_gain: float, patience: int) -> bool:
-        runs.append(em(one, start, parts.train, held, share, least_gain, callbacks, display, patience))
+        own = how._replace(budget=share, tolerance=least_gain)
+        runs.append(em(one, start, parts.train, held, own, patience))
         return runs[-1].reason in ("callback", "interrupted")
 
     try:
@@ -115,7 +109,7 @@ def grown(
             start = markov_chain(parts.train) if first == "chain" else few_states(parts.train, _FEW, generator)
             best_score, failures = -math.inf, 0
             while failures < 2:
-                if stage(one, start, _share(share, runs[spent_before:], 1), max(tolerance, _LEAST_GAIN), 5):
+                if stage(one, start, _share(share, runs[spent_before:], 1), max(how.tolerance, _LEAST_GAIN), 5):
                     return runs
                 failures = 0 if runs[-1].score > best_score else failures + 1
                 best_score = max(best_score, runs[-1].score)
@@ -127,7 +121,7 @@ def grown(
         best = max(runs, key=lambda run: run.score)
         rest = _share(budget, runs, 1)
         if runs[-1].reason != "budget" and (rest.seconds is None or rest.seconds > 0.0):
-            stage(best.seed, best.best, rest, tolerance, 10)
+            stage(best.seed, best.best, rest, how.tolerance, 10)
     finally:
         display.close()
     display.say(f"stopped ({runs[-1].reason}) after {sum(run.seconds for run in runs):.1f} CPU seconds")
@@ -139,10 +133,7 @@ def em(
     start: HiddenMarkovModel,
     data: Encoded,
     held: Encoded | None,
-    budget: Budget,
-    tolerance: float,
-    callbacks: tuple[Callable[[EMStep], Any], ...],
-    display: Display,
+    how: How,
     patience: int | None = None,
     known: ExpectedCounts | None = None,
 ) -> Run:
@@ -150,7 +141,7 @@ def em(
 
     `known` holds counts from earlier data; with it the last model is the best.
     """
-    clock = Clock()
+    clock, budget, tolerance = Clock(), how.budget, how.tolerance
     best, best_score, best_step, reason = start, -math.inf, 0, "converged"
     history: list[dict[str, Any]] = []
 
@@ -171,8 +162,8 @@ def em(
                 best, best_score, best_step = step.model, score, step.step
             bits = -step.log_likelihood / math.log(2.0) / data.codes.size
             limit = budget.seconds or math.inf
-            display.update(seconds / limit, f"step {step.step}, {seconds:.0f} s, {bits:.4f} bits per symbol")
-            if any([callback(step) for callback in callbacks]):
+            how.display.update(seconds / limit, f"step {step.step}, {seconds:.0f} s, {bits:.4f} bits per symbol")
+            if any([callback(step) for callback in how.callbacks]):
                 reason = "callback"
             elif budget.spent(seconds, step.step, step.step):
                 reason = "budget"
@@ -207,7 +198,7 @@ def softened_by(model: HiddenMarkovModel, data: Encoded, shares: tuple[float, fl
     return model if shares == (0.0, 0.0) else softened(model, expected_counts(model, data), *shares)
 
 
-def best_softening(model: HiddenMarkovModel, parts: Split) -> tuple[float, float]:
+def best_softening(model: HiddenMarkovModel, parts: TrainingData) -> tuple[float, float]:
     """The shares of common moves and writings that suit the validation data best, one after the other."""
     held, counts = with_context(parts), expected_counts(model, parts.train)
     assert held is not None
@@ -216,7 +207,7 @@ def best_softening(model: HiddenMarkovModel, parts: Split) -> tuple[float, float
     def score(moves: float, writings: float) -> float:
         values = softened(model, counts, moves, writings).log_likelihoods(held)[held.mask]
         share = best_share(values, len(held.alphabet), 1e-9)
-        return float(np.logaddexp(np.log1p(-share) + values, math.log(share / len(held.alphabet))).sum())
+        return float(log_mixed(values, share, len(held.alphabet)).sum())
 
     for moves in _SHARES:
         scores[moves, 0.0] = score(moves, 0.0)
@@ -226,14 +217,14 @@ def best_softening(model: HiddenMarkovModel, parts: Split) -> tuple[float, float
     return max(scores, key=lambda pair: scores[pair])
 
 
-def best_share_of(model: HiddenMarkovModel, parts: Split) -> float:
+def best_share_of(model: HiddenMarkovModel, parts: TrainingData) -> float:
     """The share of the uniform distribution that suits the validation data best."""
     held = with_context(parts)
     assert held is not None
     return best_share(model.log_likelihoods(held)[held.mask], len(held.alphabet), 0.0)
 
 
-def with_context(parts: Split) -> Encoded | None:
+def with_context(parts: TrainingData) -> Encoded | None:
     """Held-out data; a tail comes after the end of the training data, which is read and not predicted."""
     held = parts.validation
     if held is None or not parts.continues:

@@ -1,4 +1,4 @@
-"""Above which score a case is worth a look: the bound that a chosen share of normal cases would pass.
+"""Above which score a case, or an event, is worth a look: the bound that a chosen share of normal ones would pass.
 
 Normal cases are those that training held out, or a file of them. With n of them and a rate r, the bound is the smallest
 b with #{score > b} ≤ r n; a rate under 1/n cannot be measured, and the bound is then the largest score among them.
@@ -80,6 +80,36 @@ def scores_of(model: Any, data: Data, by: str) -> np.ndarray:
     found = scored(model, data)
     starts, mask = found.encoded.starts.tolist(), found.encoded.mask
     return np.array([score_of(found.surprise[a:b], int(mask[a:b].sum()), by) for a, b in pairwise(starts)])
+
+
+def held_out_bits(model: Any, run: Path) -> np.ndarray | None:
+    """The bits of each event that a run validated on; None where there is nothing, or the files are gone."""
+    from glnn.cli.run_folder import RunFolder
+    from glnn.sequences import InputError
+
+    if not run.is_dir():
+        return None
+    folder = RunFolder(run)
+    try:
+        config, result = folder.config(), folder.result() or {}
+        valid, held = config.data("valid"), int(result.get("held_out") or 0)
+        if valid is not None:
+            return event_bits(model, valid)
+        data = config.data("data") if held else None
+    except (InputError, OSError):
+        return None
+    return None if data is None else event_bits(model, data, held)
+
+
+def event_bits(model: Any, data: Data, last: int = 0) -> np.ndarray:
+    """What each event cost that was to be predicted, of all or of this many last positions."""
+    from glnn.sequences import Reader
+
+    reading = Reader(model.alphabet_).read(data.content, data.mask)
+    found = model.surprise(reading)
+    bits = np.concatenate(found) if isinstance(found, list) else found
+    late = slice(-last if last else None, None)
+    return bits[late][reading.encoded.mask[late]]
 
 
 def _last_sequences(data: Encoded, symbols: int) -> int:

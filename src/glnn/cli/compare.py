@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
+@options.with_reading()
 @with_model_options("units", "degree")
 def compare(
     file: options.File,
@@ -33,17 +34,9 @@ def compare(
     learning: Annotated[
         str, typer.Option(metavar="HOW", help="frozen: models stay as trained while scored; online: they learn on.")
     ] = "frozen",
-    format: options.Format = None,
-    tokens: options.Tokens = None,
-    case: options.Case = None,
-    activity: options.Activity = None,
-    time: options.Time = None,
-    time_format: options.TimeFormat = None,
-    delimiter: options.Delimiter = None,
-    empty: options.Empty = "error",
+    asked: Any = None,
     mask: options.Mask = None,
     valid_mask: options.ValidMask = None,
-    predict_after: options.PredictAfter = None,
     page: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Where to write the page; NAME-comparison.html if left out.")
     ] = None,
@@ -77,8 +70,7 @@ def compare(
         check_free(page, force)
     if valid_mask is not None and valid is None:
         raise InputError("--valid-mask was given without --valid")
-    asked = ReadOptions(format, tokens, case, activity, time, time_format, delimiter, empty, predict_after)
-    train = read(file, asked, mask)
+    train = read(file, ReadOptions(**asked), mask)
     assert train.options is not None
     held = read(valid, train.options, valid_mask) if valid is not None else None
     said = train.said

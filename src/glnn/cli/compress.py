@@ -34,23 +34,9 @@ def compress(
       tar c letters | glnn compress - letters.glnn
       glnn compress tunes other.txt other.glnn && glnn decompress tunes other.glnn again.txt
     """
-    from glnn.cli.inputs import check_free
     from glnn.cli.printing import print_facts, print_json
-    from glnn.cli.run_folder import open_model
-    from glnn.codec import compress_file_alone
-    from glnn.codec.event_log import compress_log
 
-    run, named, out = _parted(paths, "compress")
-    check_free(out, force)
-    model, reading = (None, None) if run is None else open_model(run)
-    with _on_disk(named) as file, _progress(f"compressing {named}", json) as progress:
-        if model is None or reading is None:
-            compress_file_alone(file, out, progress=progress)
-        elif reading.format == "csv":
-            compress_log(model, reading, file, out)
-        else:
-            model.compress_file(file, out, progress=progress)
-        before, after = file.stat().st_size, out.stat().st_size
+    named, out, before, after = _written(paths, "compress", json, force)
     facts: dict[str, Any] = {"file": str(named), "bytes": before, "out": str(out), "compressed_bytes": after}
     if json:
         print_json(facts)
@@ -72,28 +58,35 @@ def decompress(
       glnn decompress book.glnn again.txt
       glnn decompress tunes other.glnn again.txt
     """
-    from glnn.cli.inputs import check_free
     from glnn.cli.printing import print_facts, print_json
-    from glnn.cli.run_folder import open_model
-    from glnn.codec import decompress_file_alone
-    from glnn.codec.event_log import decompress_log
 
-    run, named, out = _parted(paths, "decompress")
-    check_free(out, force)
-    model, reading = (None, None) if run is None else open_model(run)
-    with _on_disk(named) as file, _progress(f"decompressing {named}", json) as progress:
-        if model is None or reading is None:
-            decompress_file_alone(file, out, progress=progress)
-        elif reading.format == "csv":
-            decompress_log(model, reading, file, out)
-        else:
-            model.decompress_file(file, out, progress=progress)
-        before, after = file.stat().st_size, out.stat().st_size
+    named, out, before, after = _written(paths, "decompress", json, force)
     if json:
         print_json({"file": str(named), "compressed_bytes": before, "out": str(out), "bytes": after})
         return
     rows = [("read", f"{before:,} bytes"), ("written", f"{after:,} bytes"), ("to", str(out))]
     print_facts(rows)
+
+
+def _written(paths: list[Path], command: str, json: bool, force: bool) -> tuple[Path, Path, int, int]:
+    """Write the result of a command; the file, the result and the bytes of both."""
+    from glnn import codec
+    from glnn.cli.inputs import check_free
+    from glnn.cli.run_folder import open_model
+    from glnn.codec.event_log import compress_log, decompress_log
+
+    there = command == "compress"
+    run, named, out = _parted(paths, command)
+    check_free(out, force)
+    model, reading = (None, None) if run is None else open_model(run)
+    with _on_disk(named) as file, _progress(f"{command}ing {named}", json) as progress:
+        if model is None or reading is None:
+            (codec.compress_file_alone if there else codec.decompress_file_alone)(file, out, progress=progress)
+        elif reading.format == "csv":
+            (compress_log if there else decompress_log)(model, reading, file, out)
+        else:
+            (model.compress_file if there else model.decompress_file)(file, out, progress=progress)
+        return named, out, file.stat().st_size, out.stat().st_size
 
 
 def _parted(paths: list[Path], command: str) -> tuple[Path | None, Path, Path]:

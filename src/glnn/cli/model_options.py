@@ -7,14 +7,13 @@ in an estimator also makes `--units`, with its check and its help. Nothing is im
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from glnn import registry
+from glnn.cli.options import Command, as_one
 
 if TYPE_CHECKING:
     from glnn.estimators import SequenceModel
@@ -38,33 +37,17 @@ def option_of(name: str) -> Any:
     return Annotated[str | None, typer.Option(option, metavar=metavar, help=f"{about}.")]
 
 
-def with_model_options(*only: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_model_options(*only: str) -> Callable[[Command], Command]:
     """Give a command an option for every parameter of the models, or for some of them.
 
     The command gets those that were given as `parameters`; help lists them in its place.
     """
     names = only or tuple(name for name in registry.parameters() if name not in _NO_OPTIONS)
-    kinds = {name: option_of(name) for name in names}
 
-    def extended(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def run(**values: Any) -> None:
-            chosen = {name: values.pop(name) for name in names}
-            given = {name: value_of(value) for name, value in chosen.items() if value is not None}
-            command(**values, parameters=given)
+    def given(chosen: dict[str, Any]) -> dict[str, Any]:
+        return {name: value_of(value) for name, value in chosen.items() if value is not None}
 
-        keyword, listed = inspect.Parameter.KEYWORD_ONLY, []
-        for one in inspect.signature(command, eval_str=True).parameters.values():
-            if one.name == "parameters":
-                listed += [inspect.Parameter(name, keyword, default=None, annotation=kinds[name]) for name in names]
-            else:
-                listed.append(one.replace(kind=keyword))
-        run.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
-        run.__annotations__ = {**command.__annotations__, **kinds}
-        del run.__annotations__["parameters"]
-        return run
-
-    return extended
+    return as_one("parameters", {name: (option_of(name), None) for name in names}, given)
 
 
 def value_of(text: Any) -> Any:

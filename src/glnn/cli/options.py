@@ -1,11 +1,16 @@
-"""Options that several commands have, said once."""
+"""Options that several commands have, said once; and groups of options that a command gets as one thing."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
+
+Command = Callable[..., None]
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or a model file.")]
 File = Annotated[
@@ -51,3 +56,52 @@ Prefix = Annotated[
     list[str] | None,
     typer.Option("--prefix", metavar="TEXT", help="What came before; for event logs, once per event."),
 ]
+
+# What a file is read with, by the names of `glnn.sequences.ReadOptions`: each option with its default.
+_READING: dict[str, tuple[Any, Any]] = {
+    "format": (Format, None),
+    "tokens": (Tokens, None),
+    "case": (Case, None),
+    "activity": (Activity, None),
+    "time": (Time, None),
+    "time_format": (TimeFormat, None),
+    "delimiter": (Delimiter, None),
+    "empty": (Empty, "error"),
+    "predict_after": (PredictAfter, None),
+}
+
+
+def with_reading(*only: str) -> Callable[[Command], Command]:
+    """Give a command the options of how a file is read, or some of them, as one dictionary, `asked`."""
+    return as_one("asked", {name: _READING[name] for name in only or _READING}, lambda chosen: chosen)
+
+
+def with_fields(parameter: str, kind: type[Any]) -> Callable[[Command], Command]:
+    """Give a command an option for each field of a NamedTuple of options, which it gets as one `parameter`."""
+    hints, defaults = get_type_hints(kind, include_extras=True), kind._field_defaults
+    return as_one(parameter, {name: (hints[name], defaults[name]) for name in defaults}, lambda own: kind(**own))
+
+
+def as_one(
+    parameter: str, members: dict[str, tuple[Any, Any]], made: Callable[[dict[str, Any]], Any]
+) -> Callable[[Command], Command]:
+    """Let a command have many options, as (type, default), where it names one `parameter`: what is made of them."""
+
+    def extended(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(**values: Any) -> None:
+            chosen = {name: values.pop(name) for name in members}
+            command(**values, **{parameter: made(chosen)})
+
+        listed: list[inspect.Parameter] = []
+        for one in inspect.signature(command, eval_str=True).parameters.values():
+            own = members if one.name == parameter else {one.name: (one.annotation, one.default)}
+            listed += [
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+                for name, (kind, default) in own.items()
+            ]
+        run.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in listed}
+        return run
+
+    return extended

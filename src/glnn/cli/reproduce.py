@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from glnn.reproduction.settings import Setting
-    from glnn.reproduction.sweep import Standing
 
 WHAT = ("table", "figures", "xor")
 INTERRUPTED = 130
@@ -26,6 +25,34 @@ _TAKEN = {
 }
 
 
+class XorOptions(NamedTuple):
+    """The ways of distant XOR."""
+
+    lines: Annotated[int | None, typer.Option(min=1, help="Distant XOR: lines in a sequence (10,000).")] = None
+    apart: Annotated[bool, typer.Option("--apart", help="Distant XOR: also with each line a sequence of its own.")] = (
+        False
+    )
+    coherence: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="STEPS", help="Distant XOR: also with steps shortened, measured every STEPS steps."
+        ),
+    ] = 0
+    longest: Annotated[
+        int,
+        typer.Option(min=0, metavar="SYMBOLS", help="Distant XOR: also with time scales from 2 to this many symbols."),
+    ] = 0
+    fold: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="STEPS",
+            help="Distant XOR: also with constant units folded, looked for every STEPS steps.",
+        ),
+    ] = 0
+
+
+@options.with_fields("xor", XorOptions)
 def reproduce(
     context: typer.Context,
     what: Annotated[str, typer.Argument(metavar="WHAT", help="table, figures or xor.")],
@@ -48,31 +75,10 @@ def reproduce(
             metavar="WAY", help="How the paper is read where its figures and its text differ: figures, or text."
         ),
     ] = "figures",
-    lines: Annotated[int | None, typer.Option(min=1, help="Distant XOR: lines in a sequence (10,000).")] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs of each size (2); distant XOR: of each metric (8).")
     ] = None,
-    apart: Annotated[
-        bool, typer.Option("--apart", help="Distant XOR: also with each line a sequence of its own.")
-    ] = False,
-    coherence: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="STEPS", help="Distant XOR: also with steps shortened, measured every STEPS steps."
-        ),
-    ] = 0,
-    longest: Annotated[
-        int,
-        typer.Option(min=0, metavar="SYMBOLS", help="Distant XOR: also with time scales from 2 to this many symbols."),
-    ] = 0,
-    fold: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="STEPS",
-            help="Distant XOR: also with constant units folded, looked for every STEPS steps.",
-        ),
-    ] = 0,
+    xor: Any = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -103,6 +109,7 @@ def reproduce(
       glnn reproduce figures --out results
     """
     from glnn.cli.printing import print_json
+    from glnn.cli.sweeping import run_missing
     from glnn.reproduction.settings import READINGS
     from glnn.sequences import InputError
 
@@ -127,12 +134,12 @@ def reproduce(
     if what == "table" and no_run and scale is None and steps is None:
         possible = _all_of_the_table(path, reading)
     else:
-        possible = _wanted(what, scale, steps, _numbers(sizes), lines, seeds, apart, coherence, longest, fold, reading)
+        possible = _wanted(what, scale, steps, _numbers(sizes), seeds, reading, xor)
     wanted = _with(only or [], possible)[:limit]
     interrupted = False
     failed: list[tuple[Setting, str]] = []
     if not no_run:
-        interrupted, failed = _run(wanted, path, workers, cluster, quiet or json)
+        interrupted, failed = run_missing(wanted, path, workers, cluster, quiet or json)
     elif not path.exists():
         raise InputError(f"{path} is not there: run without --no-run first, or give another folder with --out")
     name = "table-text" if what == "table" and reading == "text" else what
@@ -173,23 +180,19 @@ def _wanted(
     scale: float | None,
     steps: int | None,
     sizes: list[int] | None,
-    lines: int | None,
     seeds: int | None,
-    apart: bool,
-    coherence: int,
-    longest: int,
-    fold: int,
     reading: str,
+    xor: XorOptions,
 ) -> list[Setting]:
     from glnn.reproduction.settings import SCALE, SEEDS, XOR_PASSES, XOR_SEEDS, table_settings, xor_settings
     from glnn.sequences import InputError
 
     if what == "table":
         return table_settings(SCALE if scale is None else scale, steps, sizes, seeds or SEEDS, reading)
-    if longest == 1:
+    if xor.longest == 1:
         raise InputError("--longest is 1: time scales begin at 2 symbols, so it must be 2 or more, such as 30")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
-    return xor_settings(passes, seeds or XOR_SEEDS, lines or 0, apart, coherence, longest, fold)
+    return xor_settings(passes, seeds or XOR_SEEDS, xor.lines or 0, *xor[1:])
 
 
 def _all_of_the_table(path: Path, reading: str) -> list[Setting]:
@@ -216,59 +219,6 @@ def _with(texts: list[str], settings: list[Setting]) -> list[Setting]:
         told = " and ".join(repr(text) for text in texts)
         raise InputError(f"no setting has {told} in it (--only); one of them reads: {settings[-1]}")
     return chosen
-
-
-def _run(
-    wanted: Sequence[Setting], path: Path, workers: int | None, cluster: str | None, quiet: bool
-) -> tuple[bool, list[tuple[Setting, str]]]:
-    """Run what is missing; whether Ctrl-C ended it, and what failed."""
-    from glnn.cli.printing import tell
-    from glnn.reproduction.processes import run_in_processes
-    from glnn.reproduction.sweep import sweep
-    from glnn.training.parallel import cores
-
-    told = _Told(quiet)
-
-    def runner(settings: Sequence[Setting]) -> Any:
-        if cluster is None:
-            return run_in_processes(settings, min(workers or cores(), max(len(settings), 1)))
-        from glnn.reproduction.cluster import run_on_cluster
-
-        return run_on_cluster(settings, cluster)
-
-    try:
-        standing = sweep(wanted, path, runner, told)
-    except KeyboardInterrupt:
-        told.close()
-        tell("glnn: interrupted; all finished runs are in the file, and the same command continues from there", quiet)
-        return True, []
-    told.close()
-    for setting, problem in standing.failed:
-        tell(f"failed: {setting}: {problem}", quiet)
-    return False, standing.failed
-
-
-class _Told:
-    """Progress: how many settings are done, the time left, and each result as it comes."""
-
-    def __init__(self, quiet: bool) -> None:
-        from glnn.cli.printing import ProgressLine
-
-        self._line = ProgressLine(quiet)
-
-    def __call__(self, standing: Standing) -> None:
-        from glnn.reproduction.sweep import told
-
-        left = "" if standing.seconds_left is None else f", about {told(standing.seconds_left)} left"
-        text = f"{standing.done} of {standing.wanted} runs{left}"
-        if standing.last is not None and standing.line is not None:
-            found = standing.line.get("regret")
-            outcome = "" if found is None else f": {found:,.1f} bits of regret"
-            text = f"{text}; {standing.last}{outcome}"
-        self._line.update(standing.fraction, text, new=True)
-
-    def close(self) -> None:
-        self._line.close()
 
 
 def _show(

@@ -23,6 +23,7 @@ _MOST_CASES = 20
 _CONTEXT = 24
 
 
+@options.with_reading("predict_after", "format", "case", "activity", "time")
 def score(
     run: options.Run,
     file: options.File,
@@ -42,11 +43,7 @@ def score(
         typer.Option(metavar="FILE", help="Normal cases for the threshold; the held-out ones if left out."),
     ] = None,
     mask: options.Mask = None,
-    predict_after: options.PredictAfter = None,
-    format: options.Format = None,
-    case: options.Case = None,
-    activity: options.Activity = None,
-    time: options.Time = None,
+    asked: Any = None,
     json: options.Json = False,
 ) -> None:
     """Say how many bits a model needs for a file. The cases of an event log are ranked by their two strangest events,
@@ -74,7 +71,7 @@ def score(
     if not 0.0 < alarms < 1.0:
         raise InputError(f"--alarms {alarms}: give a share between 0 and 1, such as 0.01")
     model, reading = open_model(run)
-    reading = as_in(reading, format=format, case=case, activity=activity, time=time, predict_after=predict_after)
+    reading = as_in(reading, **asked)
     if mask is not None:
         reading = replace(reading, predict_after=None)
     data = read(file, reading, mask)
@@ -278,7 +275,7 @@ def _print_symbols(found: Scored, names: tuple[str, ...] | None) -> None:
 def plain(token: Any) -> Any:
     """A symbol as JSON; the end and the escape have names of their own."""
     from glnn.report.labels import label
-    from glnn.sequences.special import Special
+    from glnn.sequences.alphabet import Special
 
     if isinstance(token, Special):
         return label(token)

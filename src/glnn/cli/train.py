@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LONG = 1_000_000
 
 
+@options.with_reading()
 @with_model_options()
 def train(
     file: options.File,
@@ -42,17 +43,9 @@ def train(
     run: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder to write; FILE-MODEL if left out.")
     ] = None,
-    format: options.Format = None,
-    tokens: options.Tokens = None,
-    case: options.Case = None,
-    activity: options.Activity = None,
-    time: options.Time = None,
-    time_format: options.TimeFormat = None,
-    delimiter: options.Delimiter = None,
-    empty: options.Empty = "error",
+    asked: Any = None,
     mask: options.Mask = None,
     valid_mask: options.ValidMask = None,
-    predict_after: options.PredictAfter = None,
     unknown: Annotated[
         str, typer.Option(help="A symbol first met later: escape gives it a small probability, error refuses it.")
     ] = "escape",
@@ -82,12 +75,11 @@ def train(
         raise InputError(
             "--valid-mask was given without --valid: it says what of the validation data is to be predicted"
         )
-    asked = ReadOptions(format, tokens, case, activity, time, time_format, delimiter, empty, predict_after)
     model = model or default_model(parameters)
     common = {"budget": budget, "random_state": seed, "n_jobs": threads, "unknown": unknown, "verbose": 0}
     chosen = estimator(model, parameters, common)
     ahead = _compiled_ahead(chosen, file)
-    data = read(file, asked, mask)
+    data = read(file, ReadOptions(**asked), mask)
     if ahead is not None:
         ahead.wait()
     assert data.options is not None

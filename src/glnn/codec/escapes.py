@@ -13,7 +13,7 @@ import numpy as np
 
 from glnn.codec.errors import DAMAGED, DamagedStream
 from glnn.sequences import Alphabet
-from glnn.sequences.special import ESCAPE, base_of, code_of, escaped_bits, spell, unspell
+from glnn.sequences.special import escaped_bits, spell, unspell
 
 _RANGES = {"bytes": 256, "characters": 0x110000}
 _END = 0xFF
@@ -29,8 +29,8 @@ class EscapeCoder:
         self._kind = alphabet.kind
         self._inside = np.empty(0, np.int64)
         self._values = 0
-        if self._kind in _RANGES and code_of(alphabet, ESCAPE) is not None:
-            symbols: tuple[Any, ...] = base_of(alphabet).symbols
+        if self._kind in _RANGES and alphabet.escape is not None:
+            symbols: tuple[Any, ...] = alphabet.base.symbols
             self._inside = np.sort(np.array([_value(symbol) for symbol in symbols], np.int64))
             self._values = _RANGES[self._kind] - len(symbols)
 

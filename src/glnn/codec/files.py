@@ -22,7 +22,6 @@ from glnn.codec.symbols import Collector, Run, SymbolDigest, runs_of_tokens
 from glnn.codec.text_layout import BLOCK, CUT_LIKE_THIS, restored_texts, tokens_and_layout, unpacked_layout
 from glnn.predictors import Predictor
 from glnn.sequences import InputError
-from glnn.sequences.special import END, code_of
 from glnn.storage.atomic import replacing
 
 Progress = Callable[[float], None]
@@ -93,7 +92,7 @@ def _encode(predictor: Predictor, blocks: Blocks, code: BinaryIO, layout: Binary
     """Encode all blocks; returns the header."""
     packer, laid_out = zlib.compressobj(9), 0
     encoder, symbols = StreamEncoder(predictor, code), SymbolDigest()
-    end = code_of(predictor.alphabet, END)
+    end = predictor.alphabet.end
 
     def runs() -> Iterable[Run]:
         nonlocal laid_out

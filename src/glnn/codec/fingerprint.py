@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from glnn.codec.steps import escape_of, steps_of
+from glnn.codec.state_steps import escape_of, steps_of
 from glnn.coding import range_coder
 from glnn.sequences import Alphabet, InputError
-from glnn.sequences.special import Special, base_of
 from glnn.sequences.tokens import token_to_json
 
 SIZE = 8
@@ -50,12 +49,12 @@ def _walk(alphabet_size: int) -> np.ndarray:
 
 
 def _alphabet(alphabet: Alphabet) -> str:
-    base = base_of(alphabet)
+    base = alphabet.base
     try:
         symbols = [token_to_json(symbol) for symbol in base.symbols]
     except InputError:
         symbols = [repr(symbol) for symbol in base.symbols]
-    special = [symbol.value for symbol in alphabet.symbols[len(base) :] if isinstance(symbol, Special)]
+    special = [symbol.value for symbol in alphabet.special]
     return json.dumps([base.kind, symbols, special])
 
 

@@ -19,7 +19,6 @@ from glnn.codec.streams import StreamDecoder, StreamEncoder
 from glnn.codec.symbols import Collector, Run, SymbolDigest, sequences_of
 from glnn.predictors import Predictor
 from glnn.sequences import InputError, Sequences
-from glnn.sequences.special import END, code_of
 
 Part = tuple[np.ndarray, tuple[Any] | None]
 """Codes, and the escaped token after them if there is one (in a tuple, since any token may be meant)."""
@@ -33,7 +32,7 @@ def compress(model: Any, data: Any) -> bytes:
     predictor = predictor_of(model)
     alphabet = predictor.alphabet
     runs, several, as_they_are = sequences_of(data, alphabet)
-    end = code_of(alphabet, END)
+    end = alphabet.end
     ends = end is not None and not as_they_are
     with spooled() as code:
         encoder, digest = StreamEncoder(predictor, code), SymbolDigest()
@@ -114,7 +113,7 @@ def open_stream(predictor: Predictor, source: BinaryIO, most_symbols: int | None
             f"the stream was made with the model {header.model.hex()}, this model is {own.hex()}: decompress with "
             f"the model that compressed it{hint}"
         )
-    if header.ends and code_of(predictor.alphabet, END) is None:
+    if header.ends and predictor.alphabet.end is None:
         raise DamagedStream(f"the stream has end symbols, the model has none: {DAMAGED}")
     return header
 
@@ -142,7 +141,7 @@ def write_sequence(encoder: StreamEncoder, runs: Iterable[Run], digest: SymbolDi
 def read_sequences(predictor: Predictor, header: Header, source: BinaryIO) -> Iterator[Iterator[Part]]:
     """Each sequence as an iterator over its parts; it must be exhausted before the next."""
     decoder = StreamDecoder(predictor, source, header.code)
-    end = code_of(predictor.alphabet, END) if header.ends else None
+    end = predictor.alphabet.end if header.ends else None
     left = header.symbols
     for _ in range(header.sequences):
         length = left

@@ -8,7 +8,7 @@ import numpy as np
 
 from glnn.codec.errors import DAMAGED, DamagedStream
 from glnn.codec.escapes import EscapeCoder
-from glnn.codec.steps import escape_of, steps_of
+from glnn.codec.state_steps import escape_of, steps_of
 from glnn.coding import range_coder
 
 BLOCK = 1 << 16

@@ -10,7 +10,7 @@ import numpy as np
 from glnn.codec.container import checksum
 from glnn.sequences import Alphabet, Encoded, InputError, Reader, Sequences
 from glnn.sequences.reader import unknown_symbol
-from glnn.sequences.special import END, ESCAPE, base_of, code_of, spell
+from glnn.sequences.special import spell
 from glnn.sequences.tokens import Tokens, blocks
 
 _BLOCK = 1 << 18
@@ -21,7 +21,7 @@ Run = tuple[np.ndarray, Callable[[int], Any]]
 
 def runs_of_tokens(tokens: Tokens, alphabet: Alphabet, before: int = 0) -> Iterator[Run]:
     """A part of a sequence, after `before` tokens."""
-    escape = code_of(alphabet, ESCAPE) is not None
+    escape = alphabet.escape is not None
     for block in blocks(len(tokens), _BLOCK):
         piece = Tokens(tokens.values[block], tokens.kind)
         codes = alphabet.lookup(piece)
@@ -49,7 +49,7 @@ def sequences_of(data: Any, alphabet: Alphabet) -> tuple[list[Run], bool, bool]:
         codes = codes.copy()
         codes[escapes] = -1
     starts = reading.encoded.starts
-    ends = starts[1:] - (not as_they_are and code_of(alphabet, END) is not None)
+    ends = starts[1:] - (not as_they_are and alphabet.end is not None)
     runs = [
         (codes[begin:end], _at(outside, begin)) for begin, end in zip(starts[:-1].tolist(), ends.tolist(), strict=True)
     ]
@@ -92,8 +92,8 @@ class Collector:
     """Codes and tokens of one sequence, turned back into what they were cut from."""
 
     def __init__(self, alphabet: Alphabet) -> None:
-        self._alphabet, self._base = alphabet, base_of(alphabet)
-        self._end = code_of(alphabet, END)
+        self._alphabet, self._base = alphabet, alphabet.base
+        self._end = alphabet.end
         self._pieces: list[Any] = []
         self._values: np.ndarray | None = None
         if self._base.kind == "characters":

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from glnn.contexts import ngram_kernels as kernels
+from glnn.contexts.counted import CountedModel
 from glnn.contexts.hash_table import EMPTY, enter
 from glnn.contexts.history import SYMBOLS, push
 from glnn.contexts.ngram_coding import NGramSteps
@@ -21,7 +22,6 @@ from glnn.sequences import Alphabet, Encoded, InputError
 if TYPE_CHECKING:
     from glnn.contexts.ngram_learner import NGramLearner
 
-CHUNK = 1 << 16
 LONGEST_ORDER = 12
 # The order is chosen on this many symbols at most, and on what comes after the first half of them.
 _CHOOSING = 300_000
@@ -87,7 +87,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class NGramModel:
+class NGramModel(CountedModel):
     """Counts after training. They never change: what is scored online is learned by a copy.
 
     With `learning="online"` they go on growing with the data scored, with "frozen" they stay as trained.
@@ -100,13 +100,9 @@ class NGramModel:
     log_likelihood: float = 0.0
     """Of the training data, each symbol predicted from those before it."""
 
-    def with_learning(self, learning: Literal["online", "frozen"]) -> NGramModel:
+    def with_learning(self, learning: Literal["online", "frozen"]) -> Self:
         """The same counts, growing with what they score or not."""
         return replace(self, learning=learning)
-
-    def frozen(self) -> NGramModel:
-        """The same, learning nothing from what it scores."""
-        return self.with_learning("frozen")
 
     def begin(self) -> NGramState:
         """The state at the start of a sequence."""
@@ -123,19 +119,10 @@ class NGramModel:
         """Compiled loops for the coder, where no share can be mixed in."""
         return NGramSteps(self, escape) if share == 0.0 else None
 
-    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
-        """Next-symbol distributions along the data, in blocks of at most `block` rows."""
-        for _, rows in self._read(data, block, with_rows=True):
-            yield rows
-
-    def log_likelihoods(self, data: Encoded) -> np.ndarray:
-        """log π_t(x_t) at every position."""
-        return np.concatenate([log_likelihoods for log_likelihoods, _ in self._read(data, CHUNK)])
-
     def context_lengths(self, data: Encoded) -> np.ndarray:
         """How long the longest known context is before each symbol, learning nothing: (T, order), a 1 in its column."""
         reader, known = NGramReader(self, self.counts, self.padding()), np.zeros((data.codes.size, self.order))
-        path, first = np.empty(self.order, np.int64), _first_positions(data)
+        path, first = np.empty(self.order, np.int64), data.first
         base = len(self.alphabet) + 1
         for t, code in enumerate(data.codes):
             if first[t]:
@@ -168,7 +155,7 @@ class NGramModel:
             raise InputError(f"the data have {data.alphabet!r}, the model {self.alphabet!r}: encode with alphabet=")
         learn = self.learning == "online"
         reader = NGramReader(self, self.counts.copy() if learn else self.counts, self.padding())
-        first = _first_positions(data)
+        first = data.first
         for begin in range(0, data.codes.size, block):
             stretch = slice(begin, begin + block)
             yield reader.read(data.codes[stretch], first[stretch], learn, with_rows)
@@ -240,7 +227,7 @@ class NGramState:
 def fit_ngram(data: Encoded, order: int) -> NGramModel:
     """Read the training data once, all symbols whatever the mask."""
     reader = blank_reader(data.alphabet, order)
-    log_likelihoods, _ = reader.read(data.codes, _first_positions(data), learn=True)
+    log_likelihoods, _ = reader.read(data.codes, data.first, learn=True)
     return replace(reader.model, counts=reader.counts, log_likelihood=float(log_likelihoods.sum()))
 
 
@@ -249,7 +236,7 @@ def choose_order(data: Encoded, longest: int = LONGEST_ORDER) -> int:
 
     Orders are tried from 1 on, until two in a row are no better than the best.
     """
-    codes, first = data.codes[:_CHOOSING], _first_positions(data)[:_CHOOSING]
+    codes, first = data.codes[:_CHOOSING], data.first[:_CHOOSING]
     best, best_order = -np.inf, 1
     for order in range(1, longest + 1):
         log_likelihoods, _ = blank_reader(data.alphabet, order).read(codes, first, learn=True)
@@ -265,12 +252,6 @@ def blank_reader(alphabet: Alphabet, order: int) -> NGramReader:
     """A model that has read nothing."""
     model = NGramModel(alphabet, order, Counts.empty(order))
     return NGramReader(model, model.counts, model.padding())
-
-
-def _first_positions(data: Encoded) -> np.ndarray:
-    first = np.zeros(data.codes.size, np.bool_)
-    first[data.starts[:-1]] = True
-    return first
 
 
 def _table(records: np.ndarray, first: int, number: int) -> np.ndarray:

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
-from glnn.contexts import tree_reading
+from glnn.contexts import tree_read_kernels
+from glnn.contexts.counted import CHUNK, CountedModel
 from glnn.contexts.decomposition import Decomposition, balanced, huffman
 from glnn.contexts.forest import Forest
 from glnn.contexts.history import ReadProgress
@@ -26,7 +27,6 @@ from glnn.contexts.tree_learner import TreeLearner
 from glnn.contexts.tree_reader import Reader
 from glnn.sequences import Alphabet, Encoded, InputError
 
-CHUNK = 1 << 16
 WEIGHTINGS = ("switching", "mixture")
 DECOMPOSITIONS = ("huffman", "balanced")
 ESTIMATORS = ("kt", "zero_redundancy")
@@ -77,7 +77,7 @@ class ContextTreeSettings:
 
 
 @dataclass(frozen=True)
-class ContextTreeWeighting:
+class ContextTreeWeighting(CountedModel):
     """Context trees after training. They never change: what is scored online is learned by a copy.
 
     With `learning="online"` they go on learning from the data scored, as in the paper: what follows the training
@@ -95,7 +95,7 @@ class ContextTreeWeighting:
 
     @cached_property
     def rules(self) -> np.ndarray:
-        """The settings as the compiled loops take them, in the order of `tree_reading.RULES`."""
+        """The settings as the compiled loops take them, in the order of `tree_read_kernels.RULES`."""
         settings = self.settings
         return np.array(
             [
@@ -118,16 +118,12 @@ class ContextTreeWeighting:
     def full(self) -> bool:
         """Whether `max_nodes` are used up, so that no new context is learned."""
         rules = self.rules
-        longest, capacity = rules[tree_reading.LONGEST], rules[tree_reading.CAPACITY]
+        longest, capacity = rules[tree_read_kernels.LONGEST], rules[tree_read_kernels.CAPACITY]
         return bool(is_full(longest, self.settings.depth, capacity, self.forest.used))
 
-    def with_learning(self, learning: Literal["online", "frozen"]) -> ContextTreeWeighting:
+    def with_learning(self, learning: Literal["online", "frozen"]) -> Self:
         """The same trees, learning from what they score or not."""
         return replace(self, learning=learning)
-
-    def frozen(self) -> ContextTreeWeighting:
-        """The same, learning nothing from what it scores."""
-        return self.with_learning("frozen")
 
     def continuing(self) -> ContextTreeWeighting:
         """The same trees, to score what follows the training data directly."""
@@ -149,23 +145,14 @@ class ContextTreeWeighting:
         """Compiled loops for the coder, bit by bit down the decomposition, where no share can be mixed in."""
         return ContextTreeSteps(self, escape) if share == 0.0 else None
 
-    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
-        """Next-symbol distributions along the data, in blocks of at most `block` rows."""
-        for _, rows in self._read(data, block, with_rows=True):
-            yield rows
-
-    def log_likelihoods(self, data: Encoded) -> np.ndarray:
-        """log π_t(x_t) at every position."""
-        return np.concatenate([log_likelihoods for log_likelihoods, _ in self._read(data, CHUNK)])
-
     def context_weights(self, data: Encoded) -> np.ndarray:
         """How much contexts of each length say before each symbol: (T, depth + 1), rows of sum 1; learns nothing."""
-        first = _first_positions(data)
+        first = data.first
         first[:1] = False
         weights = np.empty((data.codes.size, self.settings.depth + 1))
         forest = (self.forest.slots, self.forest.nodes, self.forest.used, self.forest.history)
         given = (data.codes, first, self.first_context(), self.decomposition.children, self.rules)
-        tree_reading.context_weights(*given, *forest, weights)
+        tree_read_kernels.context_weights(*given, *forest, weights)
         return weights
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -204,7 +191,7 @@ class ContextTreeWeighting:
     def _read(self, data: Encoded, block: int, with_rows: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         if data.alphabet != self.alphabet:
             raise InputError(f"the data have {data.alphabet!r}, the trees {self.alphabet!r}: encode with alphabet=")
-        first = _first_positions(data)
+        first = data.first
         first[0] = self.opening == "padding"
         reader = Reader(self, self.forest, self.first_context())
         if self.learning == "online":
@@ -227,7 +214,7 @@ class ContextTreeState:
         model, forest = self._reader.model, self._reader.forest
         pi = np.empty(len(model.alphabet))
         arrays = (forest.slots, forest.nodes, forest.used, forest.history)
-        tree_reading.distribution(self._reader.context, model.decomposition.children, model.rules, *arrays, pi)
+        tree_read_kernels.distribution(self._reader.context, model.decomposition.children, model.rules, *arrays, pi)
         return pi
 
     def advance(self, code: int) -> None:
@@ -279,7 +266,7 @@ def fit_context_tree(
     else:
         decomposition = balanced(size)
     reader = blank_reader(data.alphabet, settings, decomposition)
-    first, log_likelihood = _first_positions(data), 0.0
+    first, log_likelihood = data.first, 0.0
     for begin in range(0, data.codes.size, CHUNK):
         stretch = slice(begin, begin + CHUNK)
         log_likelihoods, _ = reader.read(data.codes[stretch], first[stretch], learn=True)
@@ -297,9 +284,3 @@ def blank_reader(alphabet: Alphabet, settings: ContextTreeSettings, decompositio
     forest = Forest.of_roots(len(alphabet) - 1, settings.max_nodes, settings.first_ratio)
     blank = ContextTreeWeighting(alphabet, settings, decomposition, forest, padding)
     return Reader(blank, forest, padding.copy())
-
-
-def _first_positions(data: Encoded) -> np.ndarray:
-    first = np.zeros(data.codes.size, np.bool_)
-    first[data.starts[:-1]] = True
-    return first

@@ -18,8 +18,8 @@ from glnn.coding.range_coder import CODE, SPAN, TOTAL, code, decode, encode, fit
 from glnn.contexts.history import push
 from glnn.contexts.tree_kernels import descend, is_full, learn_bit, zero_probability
 from glnn.contexts.tree_kernels import has_room as pool_has_room
+from glnn.contexts.tree_read_kernels import BETA, CAPACITY, LIMIT, LONGEST, MOST, PRIOR, RATE
 from glnn.contexts.tree_reader import Reader
-from glnn.contexts.tree_reading import BETA, CAPACITY, LIMIT, LONGEST, MOST, PRIOR, RATE
 from glnn.numeric.kernel import kernel
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glnn.contexts import tree_reading
+from glnn.contexts import tree_read_kernels
 from glnn.contexts.forest import Forest
 from glnn.contexts.history import SYMBOLS, begin_sequence
 
@@ -31,7 +31,7 @@ class Reader:
         rows = np.empty((codes.size if with_rows else 0, len(self.model.alphabet)))
         done = 0
         while done < codes.size:
-            done += tree_reading.read(
+            done += tree_read_kernels.read(
                 codes[done:],
                 first[done:],
                 self.context,
@@ -53,7 +53,7 @@ class Reader:
     def make_room(self) -> None:
         """Let the forest take at least one more symbol."""
         model = self.model
-        wanted = int(model.rules[tree_reading.LONGEST]) * (model.settings.depth + 1)
+        wanted = int(model.rules[tree_read_kernels.LONGEST]) * (model.settings.depth + 1)
         self.forest = self.forest.grown(len(model.decomposition.children), model.settings.max_nodes, wanted)
 
     def begin_sequence(self, learn: bool) -> None:

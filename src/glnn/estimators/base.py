@@ -1,4 +1,4 @@
-"""What every model offers once it is fitted: bits, score, surprise, distributions, samples, compression, a file.
+"""What every model offers once it is fitted: bits, score, surprise, distributions, samples, streams, a file.
 
 scikit-learn's conventions: `__init__` only stores its parameters, `fit` checks them, what is learned ends in `_`.
 All of it goes through `predictor_`, so anything that sets it is a model.
@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from glnn import predictors
-from glnn.codec import files, message
+from glnn.estimators.compressing import Compressing
 from glnn.estimators.parameters import (
-    Conventions,
     check_fitted,
     checked,
     choice,
@@ -28,9 +27,10 @@ from glnn.estimators.parameters import (
 )
 from glnn.predictors import Predictor, State
 from glnn.predictors.escape import WithEscape
-from glnn.predictors.protocol import learner_of
+from glnn.predictors.protocol import learner_of, without_share
+from glnn.predictors.sampling import draw
 from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading, TrainingData, read_training_data
-from glnn.sequences.alphabet import base_of, grown, new_symbols
+from glnn.sequences.alphabet import grown, new_symbols
 from glnn.storage.model_file import write_model_file
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Trace:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SequenceModel(Conventions):
+class SequenceModel(Compressing):
     """A probabilistic model of sequences of symbols.
 
     `fit` sets `predictor_`, the fitted predictor, and `alphabet_`, the symbols in the order of its probabilities; a
@@ -119,7 +119,7 @@ class SequenceModel(Conventions):
         An escape is never predicted: it names no symbol.
         """
         rows = np.atleast_2d(self.predict_proba(prefix))
-        escape = Reader(self.alphabet_).escape
+        escape = self.alphabet_.escape
         if escape is not None:
             rows[:, escape] = -1.0
         found = [self.alphabet_.symbols[code] for code in np.argmax(rows, axis=1).tolist()]
@@ -141,58 +141,22 @@ class SequenceModel(Conventions):
         network's samples are drawn without `smoothing`.
         """
         check_fitted(self)
-        reader = Reader(self.alphabet_)
         if length is None:
-            length = 200 if reader.end is None else _LONGEST
+            length = 200 if self.alphabet_.end is None else _LONGEST
         length = integer("length", length, 0)
         temperature = number("temperature", temperature, 0.0)
         number_of = integer("count", count, 1, none=True)
         generator = np.random.default_rng(seed("random_state", random_state))
         # Smoothing guards scores against surprises; a sample would only get noise from it.
-        start = self._after(reader.prefix(prefix), self._paper_predictor())
+        start, alphabet = (
+            self._after(Reader(self.alphabet_).prefix(prefix), without_share(self.predictor_)),
+            self.alphabet_,
+        )
         samples = [
-            self.alphabet_.join(self.alphabet_.decode(_draw(start.copy(), length, temperature, generator, reader)))
+            alphabet.join(alphabet.decode(draw(start.copy(), alphabet, length, temperature, generator)))
             for _ in range(number_of or 1)
         ]
         return samples[0] if number_of is None else samples
-
-    def compress(self, data: Any) -> bytes:
-        """Data of any kind that the model reads, as bytes that `decompress` turns back into the same symbols.
-
-        A text that is cut into words comes back with single spaces; `compress_file` keeps every byte.
-        """
-        check_fitted(self)
-        return message.compress(self, data)
-
-    def decompress(self, blob: bytes, *, most_symbols: int | None = None) -> Any:
-        """What `compress` was given; refuses a damaged stream, one of another model, one of too many symbols."""
-        check_fitted(self)
-        return message.decompress(self, blob, most_symbols=most_symbols)
-
-    def compress_file(
-        self,
-        path: str | os.PathLike[str],
-        target: str | os.PathLike[str],
-        *,
-        progress: files.Progress | None = None,
-    ) -> int:
-        """Compress a file, cut as the model was trained, into another; returns the number of bytes written. `progress`
-        is called now and then with the part of the work that is done, 0 to 1.
-        """
-        check_fitted(self)
-        return files.compress_file(self, path, target, progress=progress)
-
-    def decompress_file(
-        self,
-        path: str | os.PathLike[str],
-        target: str | os.PathLike[str],
-        *,
-        progress: files.Progress | None = None,
-        most_symbols: int | None = None,
-    ) -> int:
-        """The file that `compress_file` was given, byte for byte; returns the number of bytes written."""
-        check_fitted(self)
-        return files.decompress_file(self, path, target, progress=progress, most_symbols=most_symbols)
 
     def partial_fit(self, data: Any, mask: Any = None) -> Self:
         """Go on learning: the first call fits, each later one learns from more data, in place.
@@ -205,10 +169,10 @@ class SequenceModel(Conventions):
         if not hasattr(self, "predictor_"):
             return self.fit(data, mask=mask)  # type: ignore[attr-defined,no-any-return]
         checked(self, SequenceModel)
-        new = new_symbols(data, base_of(self.alphabet_)) if self.unknown == "grow" else []
+        new = new_symbols(data, self.alphabet_.base) if self.unknown == "grow" else []
         if new:
             self._take_symbols(grown(self.alphabet_, new), len(new))
-        self._go_on(Reader(self.alphabet_).read(data, mask).known())
+        self._go_on(Reader(self.alphabet_).read(data, mask).encoded.known())
         return self
 
     def stream(self, *, learning: str = "frozen") -> Stream:
@@ -282,15 +246,6 @@ class SequenceModel(Conventions):
         """The predictor that `_predict_with` was given."""
         return self.predictor_.inner if isinstance(self.predictor_, WithEscape) else self.predictor_
 
-    def _paper_predictor(self) -> Any:
-        """The network itself, without a share of the uniform, as the paper's regularised score needs it."""
-        inner = self._without_escape()
-        if not hasattr(inner, "without_share"):
-            return self.predictor_
-        if isinstance(self.predictor_, WithEscape):
-            return WithEscape(inner.without_share(), self.alphabet_, self.predictor_.probability)
-        return inner.without_share()
-
     def _traceable(self, data: Any) -> tuple[Reading, Encoded]:
         """Data for a trace: not empty, and of known symbols only."""
         reading = self._read(data)
@@ -298,7 +253,7 @@ class SequenceModel(Conventions):
             raise InputError("the data are empty: there is nothing to trace")
         if reading.escapes.size:
             raise InputError("the data hold symbols outside the alphabet: a trace is for symbols the model knows")
-        return reading, reading.known()
+        return reading, reading.encoded.known()
 
     def _read(self, data: Any, mask: Any = None) -> Reading:
         check_fitted(self)
@@ -309,7 +264,7 @@ class SequenceModel(Conventions):
         if not data.codes.size:
             return np.zeros(0)
         full = data.kept(np.ones(data.codes.size, bool))
-        own = predictors.surprise(self._paper_predictor() if regularised else self.predictor_, full, regularised)
+        own = predictors.surprise(without_share(self.predictor_) if regularised else self.predictor_, full, regularised)
         return own + np.where(data.mask, reading.escaped, 0.0)
 
     def _after(self, codes: np.ndarray, predictor: Predictor | None = None) -> State:
@@ -317,31 +272,3 @@ class SequenceModel(Conventions):
         for code in codes:
             state.advance(int(code))
         return state
-
-
-def _draw(state: State, length: int, temperature: float, generator: np.random.Generator, reader: Reader) -> list[int]:
-    """Codes until the end symbol or the length; never an escape, which names no symbol."""
-    codes: list[int] = []
-    while len(codes) < length:
-        if codes:
-            state.advance(codes[-1])
-        pi = state.probabilities()
-        if reader.escape is not None:
-            pi[reader.escape] = 0.0
-        code = _choose(pi, temperature, generator)
-        if code == reader.end:
-            break
-        codes.append(code)
-    return codes
-
-
-def _choose(pi: np.ndarray, temperature: float, generator: np.random.Generator) -> int:
-    """One code with probability ∝ π^{1/temperature}."""
-    if temperature == 0.0:
-        return int(np.argmax(pi))
-    if temperature != 1.0:
-        with np.errstate(divide="ignore"):
-            logarithms = np.log(pi) / temperature
-        pi = np.exp(logarithms - logarithms.max())
-    cumulated = np.cumsum(pi)
-    return int(np.searchsorted(cumulated, generator.random() * cumulated[-1], side="right"))

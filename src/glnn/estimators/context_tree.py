@@ -25,8 +25,8 @@ from glnn.contexts.tree_kernels import STORED
 from glnn.estimators.base import Trace
 from glnn.estimators.counting import CountingModel, Look, check_history
 from glnn.estimators.parameters import checked, choice, described, integer, number, parameter
-from glnn.sequences import Alphabet, Reader, TrainingData
-from glnn.sequences.alphabet import base_of, moved_up
+from glnn.sequences import Alphabet, TrainingData
+from glnn.sequences.alphabet import moved_up
 from glnn.storage.model_file import ModelFileError
 
 # The defaults are defined in one place.
@@ -94,7 +94,7 @@ class ContextTree(CountingModel):
     )
 
     def _counted(self, given: TrainingData, learning: str, look: Look) -> ContextTreeWeighting:
-        return fit_context_tree(given.data, self._settings(), look)
+        return fit_context_tree(given.train, self._settings(), look)
 
     def _complain(self, model: ContextTreeWeighting) -> None:
         if model.full:
@@ -122,10 +122,10 @@ class ContextTree(CountingModel):
         return ContextTreeSettings(**{one.name: values[one.name] for one in fields(ContextTreeSettings)})
 
     def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
-        size, arrays = len(base_of(self.alphabet_)), self._without_escape().arrays()
+        size, arrays = len(self.alphabet_.base), self._without_escape().arrays()
         if "history" not in arrays:
             super()._take_symbols(alphabet, new)
-        known = Reader(alphabet).known
+        known = alphabet.known
         history = moved_up(arrays["history"], size, new)
         counts = np.bincount(history[history < len(known)], minlength=len(known))
         children = (huffman(counts) if self.decomposition == "huffman" else balanced(len(known))).children
@@ -134,7 +134,7 @@ class ContextTree(CountingModel):
         self._use(trees, self.escape_probability_)
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
-        known = Reader(self.alphabet_).known
+        known = self.alphabet_.known
         if "history" not in arrays:
             # A file of the first version, which knew the paper's trees only.
             self.weighting, self.prior, self.first_ratio = "mixture", 0.5, 1.0

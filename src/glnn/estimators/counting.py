@@ -20,8 +20,8 @@ from glnn.contexts.ngram import LONGEST_ORDER, NGramModel, choose_order, fit_ngr
 from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import checked, choice, described, integer, parameter
 from glnn.progress import Display
-from glnn.sequences import Alphabet, Reader, TrainingData
-from glnn.sequences.alphabet import base_of, moved_up
+from glnn.sequences import Alphabet, TrainingData
+from glnn.sequences.alphabet import moved_up
 from glnn.storage.model_file import ModelFileError
 from glnn.training.budget import Clock
 from glnn.training.compiling import beginning, compiling
@@ -67,13 +67,12 @@ class CountingModel(SequenceModel):
         given = self._given(data, validation, mask, validation_mask, sample_weight)
         learning = values["learning"]
         if learning == "auto":
-            learning = "online" if len(given.data) == 1 else "frozen"
+            learning = "online" if len(given.train) == 1 else "frozen"
         display = Display(self.verbose, None if observer is None else observer.advance)
         clock, calls, stopped = Clock(), tuple(callbacks), "read"
-        display.say(f"{type(self).__name__}: {given.data.codes.size:,} symbols, read once")
+        display.say(f"{type(self).__name__}: {given.train.codes.size:,} symbols, read once")
         with compiling(display), clock.paused():
-            few = TrainingData(given.alphabet, beginning(given.data), None, None)
-            self._counted(few, learning, lambda _: False)
+            self._counted(TrainingData(beginning(given.train)), learning, lambda _: False)
         if observer is not None:
             observer.ready()
 
@@ -163,10 +162,10 @@ class NGram(CountingModel):
     def _counted(self, given: TrainingData, learning: str, look: Look) -> NGramModel:
         orders = [] if isinstance(self.order, str) else [self.order]
         if not orders:
-            orders = [choose_order(given.data)] if given.validation is None else [*range(1, LONGEST_ORDER + 1)]
+            orders = [choose_order(given.train)] if given.validation is None else [*range(1, LONGEST_ORDER + 1)]
         model, fewest = None, math.inf
         for order in orders:
-            tried = fit_ngram(given.data, order).with_learning(learning)  # type: ignore[arg-type]
+            tried = fit_ngram(given.train, order).with_learning(learning)  # type: ignore[arg-type]
             bits = -math.inf
             if len(orders) > 1:
                 bits = predictors.bits(tried, given.validation, regularised=True)  # type: ignore[arg-type]
@@ -175,7 +174,7 @@ class NGram(CountingModel):
             elif model is not None and order >= model.order + 2:
                 break
         assert model is not None
-        symbols = given.data.codes.size
+        symbols = given.train.codes.size
         look(ReadProgress(symbols, symbols, model.log_likelihood, model.counts.number))
         return model
 
@@ -194,13 +193,13 @@ class NGram(CountingModel):
         return Trace(self.alphabet_.decode(known.codes), lengths, self._surprise(reading, False), known.starts, names)
 
     def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
-        size, arrays = len(base_of(self.alphabet_)), self._without_escape().arrays()
-        known, history = Reader(alphabet).known, moved_up(arrays["history"], size, new)
+        size, arrays = len(self.alphabet_.base), self._without_escape().arrays()
+        known, history = alphabet.known, moved_up(arrays["history"], size, new)
         self.alphabet_ = alphabet
         self._use(NGramModel.from_arrays(known, self.order_, {"history": history}), self.escape_probability_)
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
-        known = Reader(self.alphabet_).known
+        known = self.alphabet_.known
         check_history(arrays["history"], len(known))
         self._recall(fitted)
         if integer("order_", self.order_, 1) > _MOST_ORDER:

@@ -11,11 +11,13 @@ from typing import Any, Self
 import numpy as np
 
 from glnn import registry
-from glnn.baselines.hmm import EMStep, HiddenMarkovModel, expected_counts, first_positions, fit_hmm
+from glnn.baselines.hmm import EMStep, expected_counts, fit_hmm
 from glnn.baselines.hmm_growth import counted, with_a_chance, with_symbols
+from glnn.baselines.hmm_model import HiddenMarkovModel
 from glnn.baselines.hmm_training import (
     LAST_STEPS,
     PRIOR,
+    How,
     best_share_of,
     best_softening,
     em,
@@ -28,8 +30,7 @@ from glnn.estimators.base import SequenceModel, Trace
 from glnn.estimators.parameters import checked, degree_within, described, integer, number, parameter, seed
 from glnn.predictors.uniform import Smoothed
 from glnn.progress import Display
-from glnn.sequences import Alphabet, Encoded, Reader
-from glnn.sequences.alphabet import base_of
+from glnn.sequences import Alphabet, Encoded
 from glnn.storage.model_file import ModelFileError
 from glnn.training.budget import parse_budget
 from glnn.training.observer import Observer
@@ -111,22 +112,22 @@ class HMM(SequenceModel):
         """
         values = checked(self)
         units, degree = values["units"], degree_within("degree", self.degree, self.units)
-        budget, tolerance, smoothing = values["budget"], values["tolerance"], values["smoothing"]
-        first_seed, calls = values["random_state"], tuple(callbacks)
+        budget, smoothing, first_seed = values["budget"], values["smoothing"], values["random_state"]
         display = Display(self.verbose, None if observer is None else observer.advance)
+        how = How(budget, values["tolerance"], tuple(callbacks), display)
         begun = (lambda: None) if observer is None else observer.ready
         given = self._given(data, validation, mask, validation_mask, sample_weight)
-        parts = split(given.data, given.validation, values["validation_fraction"])
+        parts = split(given, values["validation_fraction"])
         A = len(parts.train.alphabet)
         grows = units == degree == "auto" and parts.validation is not None and self.restarts == "auto"
         share: float | None = None
         if grows:
-            runs = grown(parts, seeds(first_seed, 2), budget, tolerance, calls, display, begun)
+            runs = grown(parts, seeds(first_seed, 2), how, begun)
             best = max(runs, key=lambda run: run.score)
             shares = best_softening(best.best, parts)
             share = best_share_of(softened_by(best.best, parts.train, shares), parts)
             # The held-out data have said how far to go; now they are learned from too.
-            everything = given.data if parts.held_out else parts.train
+            everything = given.train if parts.held_out else parts.train
             last = fit_hmm(everything, best.best, LAST_STEPS if parts.held_out else 0, -math.inf, prior=PRIOR)
             best = best._replace(best=softened_by(last, everything, shares))
             units = degree = best.best.states
@@ -134,7 +135,7 @@ class HMM(SequenceModel):
             degree = A if degree == "auto" else degree
             units = states_for(parts.train.codes.size, A, degree, budget) if units == "auto" else units
             all_seeds = seeds(first_seed, 1 if self.restarts == "auto" else values["restarts"])
-            runs = started(parts, units, degree, all_seeds, budget, tolerance, calls, display, begun)
+            runs = started(parts, units, degree, all_seeds, how, begun)
             best = max(runs, key=lambda run: run.score)
         self.alphabet_ = given.alphabet
         self.smoothing_ = 1.0 / (parts.train.codes.size + 2.0) if isinstance(smoothing, str) else smoothing
@@ -158,7 +159,7 @@ class HMM(SequenceModel):
             for run in runs
         ]
         self._use(best.best, given.escape)
-        self._count(given.data, np.zeros(self.units_ + 1))
+        self._count(given.train, np.zeros(self.units_ + 1))
         return self
 
     def trace(self, data: Any) -> Trace:
@@ -166,7 +167,7 @@ class HMM(SequenceModel):
         reading, known = self._traceable(data)
         model: HiddenMarkovModel = self._without_escape().inner
         alpha, c = np.empty((known.codes.size, model.states)), np.empty(known.codes.size)
-        model.forward(known.codes, first_positions(known), model.start.copy(), alpha, c)
+        model.forward(known.codes, known.first, model.start.copy(), alpha, c)
         return Trace(self.alphabet_.decode(known.codes), alpha, self._surprise(reading, False), known.starts)
 
     def _go_on(self, data: Encoded) -> None:
@@ -176,9 +177,8 @@ class HMM(SequenceModel):
         start = with_a_chance(self._without_escape().inner, data, None if before is None else before[:-1])
         known = None if before is None else counted(start, before[:-1], before[-1])
         try:
-            tolerance = number("tolerance", self.tolerance, 0.0)
-            budget = parse_budget(self.budget)
-            run = em(self.seed_, start, data, None, budget, tolerance, (), display, known=known)
+            how = How(parse_budget(self.budget), number("tolerance", self.tolerance, 0.0), (), display)
+            run = em(self.seed_, start, data, None, how, known=known)
         finally:
             display.close()
         self.history_, self.stopped_ = run.history, run.reason
@@ -191,8 +191,8 @@ class HMM(SequenceModel):
 
     def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
         visits = np.zeros(self.units_) if self.visits_ is None else self.visits_[:-1]
-        at = len(base_of(self.alphabet_))
-        model = with_symbols(self._without_escape().inner, Reader(alphabet).known, visits, at, new)
+        at = len(self.alphabet_.base)
+        model = with_symbols(self._without_escape().inner, alphabet.known, visits, at, new)
         self.alphabet_ = alphabet
         self._use(model, self.escape_probability_)
 
@@ -220,7 +220,7 @@ class HMM(SequenceModel):
         for name in _RECORD:
             setattr(self, name, fitted[name])
         number("smoothing_", self.smoothing_, 0.0, 1.0)
-        self._use(HiddenMarkovModel.from_arrays(Reader(self.alphabet_).known, arrays), escape)
+        self._use(HiddenMarkovModel.from_arrays(self.alphabet_.known, arrays), escape)
         # Files of an older version lack it: their models follow new data alone.
         self.visits_ = arrays.get("visits")
         if self.visits_ is not None and (

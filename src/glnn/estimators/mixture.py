@@ -29,8 +29,8 @@ from glnn.predictors.mixture_recipe import Progress, Recipe, for_network
 from glnn.predictors.mixture_trial import Promising, Trial
 from glnn.predictors.shares import Shares
 from glnn.progress import Display
-from glnn.sequences import Alphabet, Encoded, Reader
-from glnn.sequences.alphabet import base_of, moved_up
+from glnn.sequences import Alphabet, Encoded, TrainingData
+from glnn.sequences.alphabet import moved_up
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.compiling import beginning, compiling
 from glnn.training.observer import Observer
@@ -101,7 +101,7 @@ class Mixture(SequenceModel):
         """
         values = checked(self)
         given = self._given(data, validation, mask, validation_mask, sample_weight)
-        known, learning = given.data, values["learning"]
+        known, learning = given.train, values["learning"]
         if learning == "auto":
             learning = "online" if len(known) == 1 else "frozen"
         self.learning_, self.seed_ = learning, values["random_state"]
@@ -161,7 +161,7 @@ class Mixture(SequenceModel):
 
     def _trial(self, data: Encoded, networks: int | str, trials: bool) -> Trial | FrozenTrial:
         """Where ways of reading and networks are compared: the part that networks hold out themselves."""
-        parts = split(data, None, _HELD_OUT if networks == 0 else "auto")
+        parts = split(TrainingData(data), _HELD_OUT if networks == 0 else "auto")
         if trials and self.learning_ == "frozen" and len(data) >= ENOUGH_SEQUENCES and parts.validation is not None:
             return FrozenTrial(data, parts)
         return Trial(data, parts, self.learning_ == "online", 1 if networks == "auto" else int(networks))
@@ -211,7 +211,7 @@ class Mixture(SequenceModel):
     ) -> None:
         """Read the data, and set `predictor_`."""
         members = tuple(network.predictor_ for network in networks)
-        predictor, beside = recipe.read(Reader(alphabet).known, members, self.learning_ == "online", progress)
+        predictor, beside = recipe.read(alphabet.known, members, self.learning_ == "online", progress)
         self.alphabet_, self.networks_ = alphabet, networks
         self.recipe_ = replace(recipe, beside=beside, choose=False)
         self.shares_ = beside.named
@@ -236,7 +236,7 @@ class Mixture(SequenceModel):
         self._predict_with(inner.with_learning(self.learning_ == "online"), self.escape_probability_)
 
     def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
-        at, networks = len(base_of(self.alphabet_)), tuple(copy(network) for network in self.networks_)
+        at, networks = len(self.alphabet_.base), tuple(copy(network) for network in self.networks_)
         for network in networks:
             # Networks know codes, the end among them, which moves up.
             network._take_symbols(Alphabet(range(len(network.alphabet_) + new)), new, at)
@@ -247,7 +247,7 @@ class Mixture(SequenceModel):
         for name in _RECORD:
             setattr(self, name, fitted[name])
         choice("learning_", self.learning_, ("online", "frozen"))
-        size = len(Reader(self.alphabet_).known)
+        size = len(self.alphabet_.known)
         networks = networks_from(arrays, size)
         self._use(recipe_from(arrays, fitted, size, len(networks)), networks, self.alphabet_, escape)
         return self

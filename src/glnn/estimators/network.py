@@ -210,10 +210,10 @@ class Network(FittedNetwork):
         """
         plan = self._plan()
         given = self._given(data, validation, mask, validation_mask, sample_weight)
-        parts = split(given.data, given.validation, plan.validation_fraction)
-        finish = lambda training: copy(self)._become(given, training)  # noqa: E731
+        parts = split(given, plan.validation_fraction)
+        finish = lambda training: copy(self)._become(training)  # noqa: E731
         training = fitting.train(plan, parts, tuple(callbacks), Display(self.verbose), finish, observer, cluster)
-        return self._become(given, training)
+        return self._become(training)
 
     @property
     def kernels(self) -> int:

@@ -18,15 +18,14 @@ from glnn.predictors.combination import Combination, combine
 from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
 from glnn.predictors.protocol import learner_of
-from glnn.sequences import Alphabet, Encoded, Reader, TrainingData
-from glnn.sequences.alphabet import base_of
+from glnn.sequences import Alphabet, Encoded, TrainingData
 from glnn.storage import network_arrays
 from glnn.training import fitting
 from glnn.training.continuing import PATIENCE_WITH_MORE, clearly_better, trained_on, with_symbols
 from glnn.training.observer import Training
 from glnn.training.race import Run
 from glnn.training.recipes import in_batches, recorded
-from glnn.training.validation import Split, share_of_uniform, split
+from glnn.training.validation import share_of_uniform, split
 
 # What a model file says about the training besides the history.
 _RECORD = (
@@ -75,8 +74,9 @@ class FittedNetwork(SequenceModel):
         """What is to be trained, from the parameters."""
         raise NotImplementedError
 
-    def _become(self, given: TrainingData, training: Training) -> Self:
+    def _become(self, training: Training) -> Self:
         """Set everything that is known after fitting."""
+        given = training.split
         self.alphabet_ = given.alphabet
         best, progress = training.best, training.best.progress
         assert progress is not None
@@ -91,9 +91,9 @@ class FittedNetwork(SequenceModel):
         self.stopped_ = next((reason for reason in ("interrupted", "callback") if reason in reasons), progress.reason)
         self.stopped_ = self.stopped_ or "budget"
         self.best_step_ = progress.best_step
-        validated = training.split.validation is not None and np.isfinite(progress.best_score)
+        validated = given.validation is not None and np.isfinite(progress.best_score)
         self.validation_bits_ = -progress.best_score / float(np.log(2.0)) if validated else None
-        self.held_out_ = training.split.held_out
+        self.held_out_ = given.held_out
         self.training_ = None if best.settings is None else recorded(self.recipe, best.settings)
         self.seed_ = best.seed
         self.restarts_ = [_told(run) for run in training.runs if run.progress is not None]
@@ -117,7 +117,7 @@ class FittedNetwork(SequenceModel):
 
     def _use(self, networks: list[tuple[Model, Params]], escape: float | None) -> None:
         """Set `predictor_` and what follows from the networks, the best first."""
-        known, threads = Reader(self.alphabet_).known, self.n_jobs or 1
+        known, threads = self.alphabet_.known, self.n_jobs or 1
         started = [
             (model, params if start is None else params.replace(V0=start))
             for (model, params), start in zip(networks, self.starts_, strict=True)
@@ -141,7 +141,7 @@ class FittedNetwork(SequenceModel):
         the end of the new data decides. The paper's recipe always trains.
         """
         plan = self._plan()
-        parts = split(data, None, plan.validation_fraction)
+        parts = split(TrainingData(data), plan.validation_fraction)
         if self.recipe == "paper":
             return self._train_on(plan, parts)
         if parts.validation is not None:
@@ -167,7 +167,7 @@ class FittedNetwork(SequenceModel):
             learner.learn(codes)
         return learner.learned()
 
-    def _train_on(self, plan: fitting.Plan, parts: Split) -> None:
+    def _train_on(self, plan: fitting.Plan, parts: TrainingData) -> None:
         """Train on, within the budget, from the current parameters and rates."""
         history = list(self.history_)
         settings = in_batches(plan.settings, self._metric)
@@ -193,8 +193,8 @@ class FittedNetwork(SequenceModel):
         )
 
     def _take_symbols(self, alphabet: Alphabet, new: int, at: int | None = None) -> None:
-        symbols = len(base_of(self.alphabet_)) if at is None else at
-        known = len(Reader(alphabet).known)
+        symbols = len(self.alphabet_.base) if at is None else at
+        known = len(alphabet.known)
         networks = []
         for one in self.networks_:
             model = self._build(one.model.graph, known)  # type: ignore[attr-defined]
@@ -232,7 +232,7 @@ class FittedNetwork(SequenceModel):
             # A file from before recipes, when all networks were trained as in the paper.
             self.recipe = "paper"
         integer("n_jobs", self.n_jobs, 1, none=True)
-        alphabet_size = len(Reader(self.alphabet_).known)
+        alphabet_size = len(self.alphabet_.known)
         self.params_, self.graph_ = network_arrays.network_from(arrays, alphabet_size)
         model = self._build(self.graph_, alphabet_size)
         network_arrays.check_sizes(self.params_, model)

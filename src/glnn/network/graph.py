@@ -41,6 +41,11 @@ class Graph:
         """The unit each edge arrives at, in the order of `sources`."""
         return np.repeat(np.arange(self.units), np.diff(self.in_ptr))
 
+    @cached_property
+    def edge_sources(self) -> np.ndarray:
+        """The unit each edge leaves, in the order of `targets`."""
+        return np.repeat(np.arange(self.units), np.diff(self.out_ptr))
+
     @classmethod
     def from_edges(cls, units: int, sources: np.ndarray, targets: np.ndarray) -> Graph:
         """Build both compressed directions from a list of distinct edges source → target."""

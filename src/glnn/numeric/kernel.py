@@ -32,7 +32,7 @@ def kernel(fastmath: set[str] | bool = False, **options: Any) -> Callable[[Funct
     def decorate(function: Function) -> Function:
         config: Any = numba.config
         previous = config.CACHE_DIR
-        folder = previous or _cache_folder()
+        folder = previous or cache_folder()
         config.CACHE_DIR = folder
         try:
             settings = {"cache": folder != "" and _writable(folder), "nogil": True, "error_model": "numpy", **options}
@@ -54,7 +54,7 @@ def _writable(folder: str) -> bool:
 
 
 @cache
-def _cache_folder() -> str:
+def cache_folder() -> str:
     """The folder for this state of the sources; empty for a user without a home."""
     package = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()

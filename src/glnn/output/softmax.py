@@ -50,14 +50,6 @@ def no_statistics(units: int, symbols: int) -> WritingStatistics:
     return WritingStatistics(*(np.zeros((units + 1, symbols)) for _ in range(3)))
 
 
-def log_likelihood(a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray) -> float:
-    """Σ_t weight_t log π_t(y_t) over the rows of `a`."""
-    total = 0.0
-    for rows, E in _logits(a, w):
-        total += _normalise(E, w[0], y[rows], weight[rows])
-    return total
-
-
 def symbol_log_likelihoods(a: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     """log π_t(y_t) for every row of `a`."""
     out = np.empty(len(y))

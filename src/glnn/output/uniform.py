@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 
-def mixed(probabilities: np.ndarray, share: float) -> np.ndarray:
-    """Distributions, one or in rows, with a share of the uniform one."""
-    if share == 0.0:
+def mixed(probabilities: np.ndarray, share: float | np.ndarray) -> np.ndarray:
+    """Distributions, one or in rows, with a share of the uniform one; of rows each may have its own, (rows, 1)."""
+    if np.ndim(share) == 0 and share == 0.0:
         return probabilities
     return (1.0 - share) * probabilities + share / probabilities.shape[-1]
 

@@ -18,14 +18,13 @@ from glnn.output import softmax, uniform
 from glnn.output.uniform import best_share
 from glnn.predictors.calibration import EntropyWeights, equal_weights, mixed
 from glnn.predictors.calibration_fit import HeldOut, fit_weights
-from glnn.sequences import Encoded
+from glnn.sequences import Encoded, TrainingData
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.observer import Training
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.race import Run
 from glnn.training.typical_start import automatic_start, typical_start
-from glnn.training.validation import Split
 
 MOST_NUMBERS = 1 << 23
 """Probabilities kept at most, 8 bytes each; of more validation data, stretches from all over are taken."""
@@ -96,14 +95,14 @@ def _best_of(run: Run) -> Params:
     return run.progress.best
 
 
-def _start_of(run: Run, parts: Split, start: str) -> np.ndarray | None:
+def _start_of(run: Run, parts: TrainingData, start: str) -> np.ndarray | None:
     if start == "trained":
         return None
     given = (run.model, _best_of(run), parts.train, parts.validation)
     return typical_start(*given) if start == "typical" else automatic_start(*given, parts.continues)
 
 
-def _positions(parts: Split, members: int) -> np.ndarray:
+def _positions(parts: TrainingData, members: int) -> np.ndarray:
     """The predicted positions of the validation data; stretches from all over where all are too many."""
     assert parts.validation is not None
     which = np.flatnonzero(parts.validation.mask)
@@ -124,12 +123,11 @@ def _end_of(data: Encoded) -> Encoded:
     return Encoded(data.codes[begin:], starts, data.mask[begin:], data.alphabet)
 
 
-def _rows(run: Run, parts: Split, start: np.ndarray | None, which: np.ndarray) -> np.ndarray:
+def _rows(run: Run, parts: TrainingData, start: np.ndarray | None, which: np.ndarray) -> np.ndarray:
     """The network's distributions at such positions of the validation data."""
     assert parts.validation is not None
     model, params, data = run.model, _best_of(run), parts.validation
-    first = np.zeros(len(data.codes), bool)
-    first[data.starts[:-1]] = True
+    first = data.first
     V0 = params.V0 if start is None else start
     weights, state = model.weights(params.theta), model.begin(V0)
     with single_threaded_blas():

@@ -17,10 +17,12 @@ from glnn.predictors.protocol import (
     PushableState,
     State,
     StepwisePredictor,
+    frozen,
     learner_of,
     move_to,
     place_of,
     stream_learner_of,
+    without_share,
 )
 from glnn.sequences import Alphabet, Encoded
 
@@ -100,6 +102,14 @@ class WithEscape(StepwisePredictor):
     def learner(self) -> EscapeLearner:
         """A copy that goes on learning, if the predictor itself can."""
         return EscapeLearner(learner_of(self.inner), self.alphabet, self.probability)
+
+    def without_share(self) -> WithEscape:
+        """The escape stays; the predictor beside it has no share of the uniform distribution."""
+        return WithEscape(without_share(self.inner), self.alphabet, self.probability)
+
+    def frozen(self) -> WithEscape:
+        """The escape beside a predictor that learns nothing from what it scores."""
+        return WithEscape(frozen(self.inner), self.alphabet, self.probability)
 
     def stream_learner(self) -> Learner:
         """A copy that goes on learning for ever, as the predictor itself does."""

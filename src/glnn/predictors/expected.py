@@ -12,7 +12,6 @@ import numpy as np
 
 from glnn.predictors.protocol import Predictor
 from glnn.sequences import Encoded
-from glnn.sequences.special import ESCAPE, code_of
 
 
 class Expected(NamedTuple):
@@ -31,7 +30,7 @@ def expected_at(predictor: Predictor, data: Encoded, positions: Iterable[int]) -
     wanted = np.unique(np.fromiter(positions, np.int64))
     if not wanted.size:
         return {}
-    escape = code_of(predictor.alphabet, ESCAPE)
+    escape = predictor.alphabet.escape
     found: dict[int, Expected] = {}
     full = data.kept(np.ones(data.codes.size, bool))
     begin = 0

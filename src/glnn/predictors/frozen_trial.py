@@ -1,13 +1,14 @@
 """How several sequences that will be scored alike are best read, and with what beside: their last fifth tells.
 
-The fifth is gone through in stretches. Each is scored frozen by what has read all before it, and then read too. Networks
-stopped learning earlier; here as later, contexts have seen newer sequences than they. Whatever the world's drift makes
-of that shows in the gain, Σ over sequences of bits saved, which counts from two standard errors on.
+The fifth is gone through in stretches. Each is scored frozen by what has read all before it, and then read too.
+Networks stopped learning earlier; here as later, contexts have seen newer sequences than they. Whatever the world's
+drift makes of that shows in the gain, Σ over sequences of bits saved, which counts from two standard errors on.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,7 @@ from glnn.contexts.ngram import choose_order
 from glnn.predictors import Predictor
 from glnn.predictors.experts import Beside, Experts, best_shares, counts_of
 from glnn.predictors.mixture_recipe import Recipe, plan_of
-from glnn.sequences import Encoded
-from glnn.training.validation import Split
+from glnn.sequences import Encoded, TrainingData
 
 # With fewer sequences, how they are best read cannot be told.
 ENOUGH_SEQUENCES = 20
@@ -45,7 +45,7 @@ WAYS = (Way(True, True), Way(False, True), Way(False, False))
 class FrozenTrial:
     """Bits of the end of the data, with and without networks beside, in the way to read that serves best."""
 
-    def __init__(self, data: Encoded, parts: Split) -> None:
+    def __init__(self, data: Encoded, parts: TrainingData) -> None:
         assert parts.validation is not None
         self._data, self._held, self._order = data, parts.validation, choose_order(data)
         self.cut = data.codes.size - parts.held_out
@@ -53,7 +53,7 @@ class FrozenTrial:
         edges = np.linspace(len(data) - judged, len(data), _STRETCHES + 1).round().astype(int)
         edges = np.unique(edges)
         self._before = data.select(range(edges[0]))
-        self._stretches = [data.select(range(*pair)) for pair in zip(edges[:-1], edges[1:], strict=True)]
+        self._stretches = [data.select(range(*pair)) for pair in pairwise(edges)]
         self._judged = slice(self._before.codes.size, data.codes.size)
         self._sequence = np.repeat(np.arange(len(data)), np.diff(data.starts))[self._judged]
 
@@ -136,7 +136,7 @@ class FrozenTrial:
 def contexts_say(
     before: Encoded, stretches: list[Encoded], shuffled: bool, averages: list[bool]
 ) -> dict[bool, np.ndarray]:
-    """What frozen contexts say of each stretch after all before it, with the last weights (False) or the mean (True)."""
+    """What frozen contexts say of each stretch after all before it, with the last weights (False) or their mean."""
     data = _shuffled(before) if shuffled else before
     reader = new_reader(plan_of(data, 0, stationary=shuffled))
     average = WeightAverage(0, before.codes.size)

@@ -25,6 +25,8 @@ from glnn.predictors.protocol import (
     move_to,
     part_of,
     place_of,
+    rows_along,
+    without_share,
 )
 from glnn.sequences import Alphabet, Encoded
 
@@ -47,7 +49,7 @@ class MembersState:
 
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t], to the bit that of `probabilities`."""
-        rows = np.stack([_run(state, codes) for state in self._states])
+        rows = np.stack([rows_along(state, codes) for state in self._states])
         return uniform.mixed(mixed(rows, self._weights), self._share)
 
     def place(self) -> dict[str, np.ndarray]:
@@ -91,8 +93,7 @@ class Members:
 
     def without_share(self) -> Members:
         """The networks alone and their weights, without any share of the uniform distribution."""
-        alone = [member.without_share() if isinstance(member, NetworkPredictor) else member for member in self.members]
-        return Members(alone, self.weights)
+        return Members([without_share(member) for member in self.members], self.weights)
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> Steps | None:
         """Compiled loops for the coder, where the members are networks of one kind and size."""
@@ -162,15 +163,3 @@ def finish(learner: Learner) -> None:
     left = getattr(learner, "finish", None)
     if left is not None:
         left()
-
-
-def _run(state: State, codes: np.ndarray) -> np.ndarray:
-    """Rows of a member along the codes; in one go where it can."""
-    run = getattr(state, "run", None)
-    if run is not None:
-        return np.asarray(run(codes))
-    rows = []
-    for code in codes:
-        rows.append(state.probabilities())
-        state.advance(int(code))
-    return np.array(rows)

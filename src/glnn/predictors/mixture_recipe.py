@@ -20,7 +20,6 @@ from glnn.predictors.mixture import MixturePredictor, pieces
 from glnn.predictors.odds import settled
 from glnn.predictors.shares import Shares
 from glnn.sequences import Alphabet, Encoded
-from glnn.sequences.special import base_of
 
 # Shares follow from this last part of the data, each symbol before it is learned: with networks from what they were not
 # trained on, where frozen shares let the mixer meet them first.
@@ -134,7 +133,7 @@ class Recipe:
 def plan_of(data: Encoded, outside: int, stationary: bool) -> Plan:
     """What a mixture looks at in such data."""
     alphabet = data.alphabet
-    letter = letters_of(alphabet.symbols, base_of(alphabet).kind == "bytes")
+    letter = letters_of(alphabet.symbols, alphabet.base.kind == "bytes")
     counts = np.bincount(data.codes, minlength=len(alphabet))
     return make_plan(counts, letter, len(data) > 1, outside, stationary)
 

@@ -21,9 +21,8 @@ from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES
 from glnn.predictors.mixture import pieces
 from glnn.predictors.mixture_budget import first_symbols
 from glnn.predictors.mixture_recipe import Recipe, plan_of
-from glnn.sequences import Encoded
+from glnn.sequences import Encoded, TrainingData
 from glnn.training.records import StepInfo
-from glnn.training.validation import Split
 
 # A network that is behind contexts by fewer standard errors may for all we know be as good.
 _ERRORS = 2.0
@@ -39,7 +38,7 @@ _LOOK, _FEW = 10_000, 500
 class Trial:
     """Bits of the end of the data with and without networks, contexts learning all the way."""
 
-    def __init__(self, data: Encoded, parts: Split, online: bool, most: int) -> None:
+    def __init__(self, data: Encoded, parts: TrainingData, online: bool, most: int) -> None:
         self._data, self._online, self._most = data, online, most
         self.cut = data.codes.size - parts.held_out
         self._first = firsts(data.starts)

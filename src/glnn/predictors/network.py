@@ -129,8 +129,7 @@ class NetworkPredictor:
         model, V0 = self.model, self.params.V0
         weights, state = model.weights(self.params.theta), model.begin(V0)
         codes = np.ascontiguousarray(data.codes, np.int32)
-        first = np.zeros(len(codes), bool)
-        first[data.starts[:-1]] = True
+        first = data.first
         for begin in range(0, len(codes), block):
             x = codes[begin : begin + block]
             trace = np.empty((len(x), model.trace_width))

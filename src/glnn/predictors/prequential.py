@@ -9,7 +9,7 @@ import numpy as np
 
 from glnn.predictors.escape import WithEscape
 from glnn.predictors.members import Members
-from glnn.predictors.protocol import Learnable, Predictor, PushableState, stream_learner_of
+from glnn.predictors.protocol import Learnable, Predictor, PushableState, frozen, stream_learner_of
 from glnn.sequences import Encoded
 
 
@@ -19,14 +19,6 @@ def learns(predictor: Predictor) -> bool:
     if isinstance(inner, Members):
         return all(isinstance(member, Learnable) for member in inner.members)
     return isinstance(inner, Learnable)
-
-
-def frozen(predictor: Predictor) -> Predictor:
-    """The predictor with what it has learned, learning nothing from what it scores."""
-    if isinstance(predictor, WithEscape):
-        return WithEscape(frozen(predictor.inner), predictor.alphabet, predictor.probability)
-    stopped = getattr(predictor, "frozen", None)
-    return predictor if stopped is None else stopped()  # type: ignore[no-any-return]
 
 
 def bits_frozen(predictor: Predictor, data: Encoded) -> np.ndarray:

@@ -173,6 +173,34 @@ def stream_learner_of(predictor: Predictor) -> Learner:
     return predictor.stream_learner() if isinstance(predictor, StreamLearnable) else learner_of(predictor)
 
 
+@runtime_checkable
+class Freezable(Predictor, Protocol):
+    """A predictor that may go on learning from what it scores, and can be told not to."""
+
+    def frozen(self) -> Predictor:
+        """The same with what it has learned, learning nothing more."""
+        ...
+
+
+def frozen(predictor: Predictor) -> Predictor:
+    """The predictor with what it has learned, learning nothing from what it scores."""
+    return predictor.frozen() if isinstance(predictor, Freezable) else predictor
+
+
+@runtime_checkable
+class Shared(Predictor, Protocol):
+    """A predictor that may have a share of the uniform distribution in it."""
+
+    def without_share(self) -> Predictor:
+        """The same without it."""
+        ...
+
+
+def without_share(predictor: Predictor) -> Predictor:
+    """A predictor without its share of the uniform distribution, if it knows of one."""
+    return predictor.without_share() if isinstance(predictor, Shared) else predictor
+
+
 def part_of(memory: dict[str, np.ndarray], own: str) -> dict[str, np.ndarray]:
     """The arrays whose names begin so, under the rest of their names."""
     return {name.removeprefix(own): array for name, array in memory.items() if name.startswith(own)}

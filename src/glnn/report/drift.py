@@ -16,7 +16,6 @@ import numpy as np
 from glnn.predictors.prequential import bits_frozen, bits_learning, learns
 from glnn.report.page_data import Change, Drift
 from glnn.report.positions import Positions
-from glnn.sequences.special import ESCAPE, code_of
 
 _STRETCHES = 100
 # With fewer events a stretch is mostly chance.
@@ -78,7 +77,7 @@ def change_of(counts: np.ndarray, means: np.ndarray) -> Change | None:
 
 def _names(positions: Positions, predictor: Any) -> np.ndarray:
     """What the names of symbols that the model does not know cost, after the escape."""
-    names, escape = np.zeros(positions.bits.size), code_of(positions.alphabet, ESCAPE)
+    names, escape = np.zeros(positions.bits.size), positions.alphabet.escape
     if escape is not None:
         unknown = positions.encoded.codes == escape
         names[unknown] = positions.bits[unknown] + np.log2(predictor.probability)

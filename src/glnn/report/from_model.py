@@ -18,8 +18,6 @@ from glnn.report import held, time_scales
 from glnn.report.drift import drift_of
 from glnn.report.labels import label, labels, symbols_of
 from glnn.report.page_data import (
-    Comparison,
-    Drift,
     Fact,
     Inside,
     Learning,
@@ -34,7 +32,7 @@ from glnn.report.page_data import (
 from glnn.report.payload import strangest_positions
 from glnn.report.positions import Positions, read_positions
 from glnn.report.tables import strangest_variants
-from glnn.sequences.special import END, code_of
+from glnn.sequences.alphabet import END
 
 _MOST_TRACED = 2_000_000
 _LONGEST_SAMPLE = 6_000
@@ -51,18 +49,16 @@ def from_model(
     name: str = "",
     train_symbols: int | None = None,
     validation_symbols: int | None = None,
-    comparison: Comparison | None = None,
-    followed: Drift | None = None,
     samples: bool = True,
     random_state: int = 0,
     when: datetime | None = None,
-    notes: Sequence[str] = (),
+    **parts: Any,
 ) -> PageData:
     """All that can be shown of a model on one or several sequences.
 
     `name` says what the data are; `train_symbols` and `validation_symbols`, how many symbols were to be predicted in
-    training, make the learning curves bits per symbol; `followed` is the course of what was followed; `when` is the
-    date in the header, now if it is not given.
+    training, make the learning curves bits per symbol; `when` is the date in the header, now if it is not given.
+    `parts` are what no model knows by itself: `comparison`, `followed` (the course of what was followed), `notes`.
     """
     positions = read_positions(model, data, mask)
     inside = _inside(model, positions)
@@ -73,15 +69,13 @@ def from_model(
         subtitle=_SUBTITLES.get(kind, ""),
         facts=_facts(model, positions, when or datetime.now().astimezone()),
         symbols=positions.symbols,
-        comparison=comparison,
         learning=_learning(model, train_symbols, validation_symbols),
         surprise=surprise,
         drift=drift_of(model, positions),
-        followed=followed,
         samples=_samples(model, random_state) if samples else (),
         inside=inside,
         together=_together(model),
-        notes=tuple(notes),
+        **parts,
     )
 
 
@@ -175,7 +169,7 @@ def _samples(model: Any, random_state: int) -> list[Sample]:
     """One long sample at each temperature; where ends are learned, several whole sequences."""
     alphabet = model.alphabet_
     apart = alphabet.kind not in ("characters", "bytes")
-    ends = code_of(alphabet, END) is not None
+    ends = alphabet.end is not None
     made = []
     for temperature in _TEMPERATURES:
         options = {"temperature": temperature, "random_state": random_state}
@@ -200,15 +194,20 @@ def _inside(model: Any, positions: Positions) -> Inside | None:
     """Trace as much of the beginning as memory and time allow."""
     if not hasattr(model, "units_"):
         return None
-    length = positions.known_beginning(_MOST_TRACED // max(getattr(model, "units_", 1), 1))
+    length = positions.known_beginning(_MOST_TRACED // max(model.units_, 1))
     if length < 2:
         return None
     starts = np.append(positions.starts[positions.starts < length], length)
     trace = model.trace(positions.beginning(length))
     activities, codes = trace.activities[:length], positions.codes[:length]
-    weights = _weights(model)
-    behind, symbol = _held(model, weights, activities, codes, starts)
-    scales = _time_scales(model, weights, activities, codes, starts)
+    # A hidden Markov model has units, and no network; of several networks the first is shown.
+    network: Any = model.networks_[0] if hasattr(model, "graph_") else None
+    weights = None if network is None else _weights(network)
+    if weights is None:
+        scales = TimeScales(None, time_scales.correlation_time(activities, starts))
+        return Inside(activities, codes, starts, None, "", None, scales)
+    behind, symbol = _held(network, weights, activities, codes, starts)
+    scales = _time_scales(network.model, weights, activities, codes, starts)
     return Inside(activities, codes, starts, behind, symbol, weights, scales)
 
 
@@ -225,24 +224,12 @@ def _together(model: Any) -> Together | None:
     return Together(rows, weights.nodes / np.log(2.0), weights.weights, bits[-2], bits[-1])
 
 
-def _network(model: Any) -> Any:
-    """The network inside whatever wraps it, the first of several; None if there is none."""
-    return getattr(_predictor(model), "model", None)
-
-
-def _predictor(model: Any) -> Any:
-    predictor = model.predictor_
-    while hasattr(predictor, "inner"):
-        predictor = predictor.inner
-    return predictor.members[0] if hasattr(predictor, "members") else predictor
-
-
-def _weights(model: Any) -> Weights | None:
-    network = _network(model)
-    if network is None or not hasattr(network, "split"):
+def _weights(network: Any) -> Weights | None:
+    """The weights of a network; None where its kind does not tell which parameter is which."""
+    if not hasattr(network.model, "split"):
         return None
-    graph, params = model.graph_, model.params_
-    parts = network.split(params.theta)
+    graph, params = network.model.graph, network.params
+    parts = network.model.split(params.theta)
     common = {"sources": graph.sources, "targets": graph.edge_targets, "writing": params.w}
     if len(parts) == 2:
         tau, bias = parts
@@ -257,30 +244,27 @@ def _weights(model: Any) -> Weights | None:
 
 
 def _held(
-    model: Any, weights: Weights | None, activities: np.ndarray, codes: np.ndarray, starts: np.ndarray
+    network: Any, weights: Weights, activities: np.ndarray, codes: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray | None, str]:
     """What the activities are made from, in networks that keep it from step to step."""
-    network = _network(model)
-    if weights is None:
-        return None, ""
+    model, params = network.model, network.params
     if len(weights.groups) > 1:
-        return held.cells(network, _predictor(model).params, codes, starts), "c"
-    if network.leak == 0.0:
+        return held.cells(model, params, codes, starts), "c"
+    if model.leak == 0.0:
         return None, ""
-    return held.pre_activations(weights, activities, codes, starts, _predictor(model).params.V0, network.leak), "V"
+    return held.pre_activations(weights, activities, codes, starts, params.V0, model.leak), "V"
 
 
 def _time_scales(
-    model: Any, weights: Weights | None, activities: np.ndarray, codes: np.ndarray, starts: np.ndarray
+    model: Any, weights: Weights, activities: np.ndarray, codes: np.ndarray, starts: np.ndarray
 ) -> TimeScales:
     measured = time_scales.correlation_time(activities, starts)
-    network = _network(model)
-    if weights is None or not hasattr(network, "leak"):
+    if len(weights.groups) > 1:
         return TimeScales(None, measured)
     loops = np.flatnonzero(weights.sources == weights.targets)
     alphabet = weights.writing.shape[1]
     by_symbol = np.broadcast_to(weights.edges[0][:, loops], (alphabet, loops.size))
-    derivative = time_scales.derivative_of(activities, network.activation)
-    own = time_scales.own_memory(by_symbol, codes, derivative, network.leak)
-    mu = getattr(network, "time_scales", None)
+    derivative = time_scales.derivative_of(activities, model.activation)
+    own = time_scales.own_memory(by_symbol, codes, derivative, model.leak)
+    mu = getattr(model, "time_scales", None)
     return TimeScales(own, measured, None if mu is None else 1.0 / np.asarray(mu))

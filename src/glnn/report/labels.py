@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from glnn.sequences import Alphabet
-from glnn.sequences.special import Special
+from glnn.sequences.alphabet import Special
 
 NEWLINE, SPACE, TAB, RETURN, EMPTY = "⏎", "·", "⇥", "␍", "∅"
 _VISIBLE = {"\n": NEWLINE, " ": SPACE, "\t": TAB, "\r": RETURN}

@@ -12,7 +12,6 @@ import numpy as np
 
 from glnn.report.labels import label, labels
 from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading
-from glnn.sequences.special import END, base_of, code_of
 
 _MOST_UNKNOWN = 1_000
 _OTHERS = "⟨other⟩"
@@ -40,19 +39,19 @@ class Positions:
 
     def known_beginning(self, most: int) -> int:
         """How many positions from the start hold symbols that the model knows, at most `most`."""
-        unknown = np.flatnonzero(self.codes[:most] >= len(base_of(self.alphabet)) + self._ends)
+        unknown = np.flatnonzero(self.codes[:most] >= len(self.alphabet.base) + self._ends)
         return int(unknown[0]) if unknown.size else min(most, self.codes.size)
 
     def beginning(self, length: int) -> list[Any]:
         """The first positions as data that the model accepts, without the ends."""
-        end = code_of(self.alphabet, END)
+        end = self.alphabet.end
         parts = np.split(self.codes[:length], self.starts[(self.starts > 0) & (self.starts < length)])
         tokens = [self.alphabet.decode(part[part != end] if end is not None else part) for part in parts]
         return tokens if self.several else tokens[0]
 
     @property
     def _ends(self) -> int:
-        return int(code_of(self.alphabet, END) is not None)
+        return int(self.alphabet.end is not None)
 
 
 def read_positions(model: Any, data: Any, mask: Any = None) -> Positions:

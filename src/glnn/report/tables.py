@@ -8,7 +8,7 @@ import numpy as np
 
 from glnn.report.labels import NEWLINE, label
 from glnn.report.page_data import Comparison, ComparisonRow, Sample, Surprise, Together
-from glnn.sequences.special import END
+from glnn.sequences.alphabet import END
 from glnn.sequences.variants import Variant, ranked, variants
 
 _MOST_SEQUENCES = 12

@@ -15,6 +15,7 @@ from typing import Any
 from glnn.reproduction.results import Line
 from glnn.reproduction.settings import ROWS, SOURCES, Row, Setting, from_json
 from glnn.reproduction.xor import successes
+from glnn.storage.atomic import write_whole
 
 TITLES = {"insertions": "insertions", "music": "music", "anbn": "aⁿbⁿ"}
 BEGIN, END = "<!-- {name}: begin -->", "<!-- {name}: end -->"
@@ -205,7 +206,7 @@ def write_between(page: Path, name: str, text: str) -> None:
     if before.count(begin) != 1 or before.count(end) != 1 or before.index(begin) > before.index(end):
         raise ValueError(f"{page} must hold the lines {begin} and {end} once each: put them where the table goes")
     head, tail = before.split(begin)[0], before.split(end)[1]
-    page.write_text(f"{head}{begin}\n\n{text}\n\n{end}{tail}", encoding="utf-8")
+    write_whole(page, f"{head}{begin}\n\n{text}\n\n{end}{tail}".encode())
 
 
 def number(value: float) -> str:

@@ -1,13 +1,12 @@
 """Sequences of symbols: alphabet, codes, masks, and reading them from files."""
 
-from glnn.sequences.alphabet import Alphabet
+from glnn.sequences.alphabet import END, Alphabet
 from glnn.sequences.encoded import Encoded, encode, mask_after
 from glnn.sequences.errors import InputError, UnknownSymbolWarning
 from glnn.sequences.formats import ReadOptions, read, read_event_log
 from glnn.sequences.formats.text import read_file, read_mask
 from glnn.sequences.reader import Reader, Reading, TrainingData, read_training_data
 from glnn.sequences.several import Sequences
-from glnn.sequences.special import END
 from glnn.sequences.tokens import Lines, Words
 
 __all__ = [

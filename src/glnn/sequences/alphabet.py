@@ -20,6 +20,19 @@ from glnn.sequences.errors import InputError, one_line
 from glnn.sequences.tokens import KINDS, Kind, Tokens, blocks, in_stable_order, parts_of, table_limit, tokens_of
 
 
+class Special(Enum):
+    """The symbols that are no tokens."""
+
+    END = "end"
+    ESCAPE = "escape"
+
+    def __repr__(self) -> str:
+        return f"<{self.value}>"
+
+
+END, ESCAPE = Special.END, Special.ESCAPE
+
+
 @dataclass(frozen=True, init=False)
 class Alphabet:
     """Distinct symbols of one type. Two alphabets are equal when they give every symbol the same code.
@@ -28,9 +41,15 @@ class Alphabet:
     """
 
     symbols: tuple[Hashable, ...]
+    """Special ones last."""
     kind: Kind = field(compare=False)
+    special: tuple[Special, ...] = field(compare=False)
+    end: int | None = field(compare=False)
+    """The code of the end of a sequence, None where there is none."""
+    escape: int | None = field(compare=False)
+    """The code of the escape, None where there is none."""
 
-    def __init__(self, symbols: Iterable[Any], kind: Kind | None = None) -> None:
+    def __init__(self, symbols: Iterable[Any], kind: Kind | None = None, special: tuple[Special, ...] = ()) -> None:
         tokens = tokens_of(in_stable_order(symbols) if isinstance(symbols, set | frozenset) else symbols)
         distinct = tuple(tokens.as_list())
         if len(set(distinct)) < len(distinct):
@@ -38,8 +57,11 @@ class Alphabet:
             raise InputError(f"the alphabet holds {double!r} twice: give each symbol once")
         if kind is not None and kind not in KINDS:
             raise InputError(f"the alphabet's kind is {kind!r}: it is one of {', '.join(KINDS)}")
-        object.__setattr__(self, "symbols", distinct)
+        object.__setattr__(self, "symbols", (*distinct, *special))
         object.__setattr__(self, "kind", kind or _natural_kind(tokens.kind, distinct))
+        object.__setattr__(self, "special", special)
+        for name, one in (("end", END), ("escape", ESCAPE)):
+            object.__setattr__(self, name, len(distinct) + special.index(one) if one in special else None)
 
     def __len__(self) -> int:
         return len(self.symbols)
@@ -76,7 +98,9 @@ class Alphabet:
         return list(self._objects[array].tolist())
 
     def join(self, tokens: Iterable[Any]) -> Any:
-        """Tokens back to what they were cut from: a str, bytes, an integer array, or a list."""
+        """Tokens back to what they were cut from, without ends: a str, bytes, an integer array, or a list."""
+        if self.special:
+            tokens = [token for token in tokens if token is not END]
         if self.kind == "characters":
             return "".join(tokens)
         if self.kind == "bytes":
@@ -91,6 +115,8 @@ class Alphabet:
 
     def lookup(self, tokens: Tokens) -> np.ndarray:
         """The codes of a flat run of symbols, int32, with -1 for those outside the alphabet."""
+        if self.special:
+            return self.base.lookup(tokens)
         if not len(tokens) or not len(self):
             return np.full(len(tokens), -1, np.int32)
         expected = type(self.symbols[0])
@@ -111,6 +137,20 @@ class Alphabet:
             f"symbol {symbol!r} at {where} is not in the alphabet of {len(self)} symbols "
             f"({self.summary()}){more}: give alphabet= with every symbol that can occur"
         )
+
+    def with_special(self, *special: Special) -> Alphabet:
+        """The data's own symbols followed by these special ones."""
+        return Alphabet(self.base.symbols, self.kind, special) if special else self.base
+
+    @cached_property
+    def base(self) -> Alphabet:
+        """The data's own symbols."""
+        return Alphabet(self.symbols[: -len(self.special)], self.kind) if self.special else self
+
+    @cached_property
+    def known(self) -> Alphabet:
+        """The alphabet with its end, if it has one, and no escape: what a network reads."""
+        return self.with_special(*(one for one in self.special if one is not ESCAPE)) if self.special else self
 
     @cached_property
     def codes(self) -> dict[Hashable, int]:
@@ -160,54 +200,6 @@ def _codes_of_integers(values: np.ndarray, symbols: np.ndarray) -> np.ndarray:
     return codes
 
 
-class Special(Enum):
-    """The symbols that are no tokens."""
-
-    END = "end"
-    ESCAPE = "escape"
-
-    def __repr__(self) -> str:
-        return f"<{self.value}>"
-
-
-END, ESCAPE = Special.END, Special.ESCAPE
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class ExtendedAlphabet(Alphabet):
-    """An alphabet followed by special symbols."""
-
-    base: Alphabet = field(compare=False)
-    special: tuple[Special, ...] = field(compare=False)
-    """In the order of their codes."""
-
-    def __init__(self, base: Alphabet, *special: Special) -> None:
-        object.__setattr__(self, "symbols", (*base.symbols, *special))
-        object.__setattr__(self, "kind", base.kind)
-        object.__setattr__(self, "base", base)
-        object.__setattr__(self, "special", special)
-
-    def lookup(self, tokens: Tokens) -> np.ndarray:
-        """The codes of a flat run of symbols; no token has the code of a special symbol."""
-        return self.base.lookup(tokens)
-
-    def join(self, tokens: Any) -> Any:
-        """Tokens back to what they were cut from; an end is left out."""
-        return self.base.join(token for token in tokens if token is not END)
-
-
-def base_of(alphabet: Alphabet) -> Alphabet:
-    """The data's own symbols."""
-    return alphabet.base if isinstance(alphabet, ExtendedAlphabet) else alphabet
-
-
-def code_of(alphabet: Alphabet, special: Special) -> int | None:
-    """The code of a special symbol, None where there is none."""
-    if isinstance(alphabet, ExtendedAlphabet) and special in alphabet.special:
-        return len(alphabet.base) + alphabet.special.index(special)
-    return None
-
-
 def new_symbols(data: Any, alphabet: Alphabet) -> list[Any]:
     """The symbols of the data that the alphabet lacks, in the order of their first occurrence."""
     found: dict[Any, None] = {}
@@ -219,9 +211,7 @@ def new_symbols(data: Any, alphabet: Alphabet) -> list[Any]:
 
 def grown(alphabet: Alphabet, new: list[Any]) -> Alphabet:
     """The alphabet with more symbols after the data's own."""
-    base = base_of(alphabet)
-    larger = Alphabet([*base.symbols, *new], base.kind)
-    return ExtendedAlphabet(larger, *alphabet.special) if isinstance(alphabet, ExtendedAlphabet) else larger
+    return Alphabet([*alphabet.base.symbols, *new], alphabet.kind, alphabet.special)
 
 
 def moved_up(codes: np.ndarray, symbols: int, new: int) -> np.ndarray:

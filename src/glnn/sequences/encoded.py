@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from glnn.sequences.alphabet import Alphabet, base_of
+from glnn.sequences.alphabet import Alphabet
 from glnn.sequences.errors import InputError
-from glnn.sequences.tokens import Parts, Tokens, parts_of
+from glnn.sequences.tokens import Tokens, parts_of
 
 # Texts in a list that are as long as this on average are taken for sequences, unless they come back.
 _LONG_TEXT = 20
@@ -44,6 +44,13 @@ class Encoded:
             f"{int(self.mask.sum())} to be predicted, {self.alphabet!r}"
         )
 
+    @property
+    def first(self) -> np.ndarray:
+        """True where a sequence begins, (T,)."""
+        first = np.zeros(self.codes.size, bool)
+        first[self.starts[:-1]] = True
+        return first
+
     def select(self, indices: Iterable[int]) -> Encoded:
         """Some of the sequences, in the given order."""
         chosen = [int(which) for which in indices]
@@ -70,6 +77,14 @@ class Encoded:
             self, codes=self.codes[positions], mask=self.mask[positions], starts=offsets(lengths[lengths > 0])
         )
 
+    def known(self, name: str = "data") -> Encoded:
+        """What a model itself reads: no escapes, no empty sequences."""
+        alphabet = self.alphabet.known
+        kept = self.kept(self.codes < len(alphabet))
+        if not kept.mask.any():
+            raise InputError(f"{name} holds nothing to be predicted: give at least one symbol of the alphabet")
+        return replace(kept, alphabet=alphabet)
+
     def with_mask(self, mask: Any) -> Encoded:
         """The same data with another mask; None predicts everything."""
         return replace(self, mask=mask_array(mask, self.starts))
@@ -86,12 +101,6 @@ def encode(data: Any, alphabet: Alphabet | Iterable[Any] | None = None, mask: An
     if isinstance(data, Encoded):
         return _encode_again(data, alphabet, mask)
     parts = parts_of(data, None if alphabet is None else alphabet.kind)
-    codes, starts, known = codes_of(parts, alphabet)
-    return Encoded(codes, starts, mask_array(mask, starts), known)
-
-
-def codes_of(parts: Parts, alphabet: Alphabet | None = None) -> tuple[np.ndarray, np.ndarray, Alphabet]:
-    """Codes, where each sequence begins, and the alphabet: the one given, or that of the data."""
     for which, part in enumerate(parts.tokens):
         if not len(part):
             raise InputError(
@@ -114,7 +123,7 @@ def codes_of(parts: Parts, alphabet: Alphabet | None = None) -> tuple[np.ndarray
     codes = known.lookup(tokens)
     if alphabet is not None:
         _check_known(codes, starts, known, tokens)
-    return codes, starts, known
+    return Encoded(codes, starts, mask_array(mask, starts), known)
 
 
 def offsets(lengths: np.ndarray) -> np.ndarray:
@@ -252,40 +261,3 @@ def _booleans(mask: Any, name: str) -> np.ndarray:
     if array.dtype.kind not in "iuf" or not np.isin(array, (0, 1)).all():
         raise InputError(f"{name} holds something other than 0 and 1 (or False and True)")
     return array.astype(bool)
-
-
-class OwnCodes(NamedTuple):
-    """The data's symbols in a model's alphabet before ends and escapes are put in: −1 where a symbol is outside."""
-
-    codes: np.ndarray
-    starts: np.ndarray
-    outside: tuple[Any, ...]
-    mask: np.ndarray | None
-    """The mask of encoded data of which only a part is to be predicted."""
-    several: bool
-    names: tuple[str, ...] | None
-
-
-def own_codes(data: Any, base: Alphabet) -> OwnCodes:
-    """Every symbol of the data looked up, once."""
-    if isinstance(data, Encoded):
-        return _own_codes_of_encoded(data, base)
-    parts = parts_of(data, base.kind)
-    found = [base.lookup(tokens) for tokens in parts.tokens]
-    outside = [
-        tokens.symbol(place)
-        for tokens, codes in zip(parts.tokens, found, strict=True)
-        for place in np.flatnonzero(codes < 0).tolist()
-    ]
-    starts = offsets(np.array([len(codes) for codes in found], np.int64))
-    return OwnCodes(np.concatenate(found), starts, tuple(outside), None, parts.several, parts.names)
-
-
-def _own_codes_of_encoded(data: Encoded, base: Alphabet) -> OwnCodes:
-    symbols = base_of(data.alphabet).symbols
-    if data.codes.size and data.codes.max() >= len(symbols):
-        raise InputError("the data are encoded with special symbols of another model: give the data themselves")
-    codes = base.lookup(Tokens(list(symbols), "tokens"))[data.codes]
-    outside = tuple(symbols[code] for code in data.codes[codes < 0].tolist())
-    mask = None if data.mask.all() else data.mask
-    return OwnCodes(codes, data.starts, outside, mask, len(data) > 1, None)

@@ -11,18 +11,17 @@ T symbols of training: Good and Turing's estimate of meeting a new symbol, with 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from glnn.sequences.alphabet import Alphabet
-from glnn.sequences.encoded import Encoded, OwnCodes, codes_of, mask_array, mask_with_ends, own_codes
+from glnn.sequences.alphabet import END, ESCAPE, Alphabet
+from glnn.sequences.encoded import Encoded, encode, mask_array, mask_with_ends, offsets
 from glnn.sequences.errors import InputError, UnknownSymbolWarning, one_line
 from glnn.sequences.nearest import nearest_of, nearest_symbols
-from glnn.sequences.special import END, ESCAPE, ExtendedAlphabet, Special, base_of, code_of, escaped_bits
-from glnn.sequences.tokens import parts_of
+from glnn.sequences.special import escaped_bits
+from glnn.sequences.tokens import Parts, Tokens, parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class Reading:
     @property
     def escapes(self) -> np.ndarray:
         """The positions of the escapes."""
-        escape = code_of(self.encoded.alphabet, ESCAPE)
+        escape = self.encoded.alphabet.escape
         return np.zeros(0, np.int64) if escape is None else np.flatnonzero(self.encoded.codes == escape)
 
     def symbols(self) -> list[Any]:
@@ -59,43 +58,12 @@ class Reading:
             return values
         return np.split(values, self.encoded.starts[1:-1])
 
-    def repeated(self, times: np.ndarray) -> Reading:
-        """Each sequence as often as `times` says, one copy after the other."""
-        starts, order = self.encoded.starts, np.repeat(np.arange(len(self.encoded)), times)
-        owner = np.searchsorted(starts, self.escapes, side="right") - 1
-        own: dict[int, list[Any]] = {}
-        for which, symbol in zip(owner.tolist(), self.outside, strict=True):
-            own.setdefault(which, []).append(symbol)
-        outside = [symbol for which in order.tolist() for symbol in own.get(which, ())]
-        escaped = np.concatenate([self.escaped[starts[which] : starts[which + 1]] for which in order.tolist()])
-        names = None if self.names is None else tuple(self.names[which] for which in order.tolist())
-        return Reading(self.encoded.select(order), self.several, escaped, tuple(outside), names)
-
-    def known(self, name: str = "data") -> Encoded:
-        """What a model itself reads: no escapes, no empty sequences."""
-        alphabet = without_escape(self.encoded.alphabet)
-        kept = self.encoded.kept(self.encoded.codes < len(alphabet))
-        if not kept.mask.any():
-            raise InputError(f"{name} holds nothing to be predicted: give at least one symbol of the alphabet")
-        return replace(kept, alphabet=alphabet)
-
 
 @dataclass(frozen=True)
 class Reader:
     """Turns data of any accepted kind into codes of `alphabet`, special symbols included."""
 
     alphabet: Alphabet
-    end: int | None = field(init=False)
-    """The code of the end symbol."""
-    escape: int | None = field(init=False)
-    """The code of the escape."""
-    known: Alphabet = field(init=False)
-    """The alphabet without the escape: what a network reads."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "end", code_of(self.alphabet, END))
-        object.__setattr__(self, "escape", code_of(self.alphabet, ESCAPE))
-        object.__setattr__(self, "known", without_escape(self.alphabet))
 
     @classmethod
     def fitted(cls, data: Any, mask: Any, alphabet: Any, end: bool, unknown: str) -> tuple[Reader, Reading]:
@@ -103,17 +71,23 @@ class Reader:
 
         An end is learned from several sequences, unless a mask leaves every end out.
         """
-        base, own = _own_codes_to_fit(data, alphabet)
+        if alphabet is None:
+            data = data if isinstance(data, Encoded) else encode(data)
+            base = data.alphabet.base
+        else:
+            base = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+            if len(base) < 2:
+                raise InputError(f"alphabet holds {len(base)} symbols: with fewer than 2 there is nothing to predict")
+            data = data if isinstance(data, Encoded) else _parts(data, base)
         escape = [ESCAPE] if unknown == "escape" else []
-        number = len(own) if isinstance(own, Encoded) else len(own.starts) - 1
-        if end and number > 1:
-            reader = cls(_extended(base, [END, *escape]))
-            reading = reader.read(own, mask)
+        if end and len(data if isinstance(data, Encoded) else data.tokens) > 1:
+            reader = cls(base.with_special(END, *escape))
+            reading = reader.read(data, mask)
             ends = reading.encoded.starts[1:] - 1
             if reading.encoded.mask[ends].any():
                 return reader, reading
-        reader = cls(_extended(base, escape))
-        return reader, reader.read(own, mask)
+        reader = cls(base.with_special(*escape))
+        return reader, reader.read(data, mask)
 
     def read(self, data: Any, mask: Any = None) -> Reading:
         """Data with their ends. Without a mask everything is to be predicted; masks may leave the ends out.
@@ -122,11 +96,15 @@ class Reader:
         """
         if isinstance(data, Reading) and data.encoded.alphabet == self.alphabet:
             return data if mask is None else replace(data, encoded=self._masked(data.encoded, mask))
-        if isinstance(data, Encoded) and data.alphabet == self.alphabet:
+        if not isinstance(data, Encoded):
+            parts = data if isinstance(data, Parts) else _parts(data, self.alphabet.base)
+            return self._completed(*self._looked_up(parts), mask, parts.several, parts.names)
+        if data.alphabet == self.alphabet:
             same = data if mask is None else data.with_mask(mask)
-            return Reading(same, len(data) > 1, np.zeros(data.codes.size), (ESCAPE,) * self._escapes(data))
-        own = data if isinstance(data, OwnCodes) else _own_codes(data, base_of(self.alphabet))
-        return self._completed(own, own.mask if mask is None else mask)
+            escapes = 0 if self.alphabet.escape is None else int((data.codes == self.alphabet.escape).sum())
+            return Reading(same, len(data) > 1, np.zeros(data.codes.size), (ESCAPE,) * escapes)
+        own = data.mask if mask is None and not data.mask.all() else mask
+        return self._completed(*self._recoded(data), own, len(data) > 1, None)
 
     def prefix(self, data: Any) -> np.ndarray:
         """The codes of the beginning of a sequence, without an end."""
@@ -139,25 +117,54 @@ class Reader:
 
     def prefixes(self, data: Any) -> list[np.ndarray]:
         """The codes of the beginnings of one or several sequences."""
-        own = _own_codes(data, base_of(self.alphabet))
-        codes = own.codes
-        if own.outside:
+        known = isinstance(data, Encoded)
+        codes, starts, outside = self._recoded(data) if known else self._looked_up(_parts(data, self.alphabet.base))
+        if outside:
             # Refuses what no escape can stand for.
-            codes, _ = self._escaped(own)
-            symbol = own.outside[0]
+            codes, _ = self._escaped(codes, starts, outside)
+            symbol = outside[0]
             warnings.warn(
                 f"the prefix holds {symbol!r}, which the model does not know{nearest_of(symbol, self.alphabet)}; the "
                 "prediction is made as if it had not been there",
                 UnknownSymbolWarning,
                 stacklevel=3,
             )
-        return np.split(codes, own.starts[1:-1])
+        return np.split(codes, starts[1:-1])
 
-    def _completed(self, own: OwnCodes, mask: Any) -> Reading:
+    def _looked_up(self, parts: Parts) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
+        """The codes of the data's symbols, −1 outside the alphabet; where sequences begin; the symbols outside it."""
+        base = self.alphabet.base
+        found = [base.lookup(tokens) for tokens in parts.tokens]
+        outside = [
+            tokens.symbol(place)
+            for tokens, codes in zip(parts.tokens, found, strict=True)
+            for place in np.flatnonzero(codes < 0).tolist()
+        ]
+        starts = offsets(np.array([len(codes) for codes in found], np.int64))
+        return np.concatenate(found), starts, tuple(outside)
+
+    def _recoded(self, data: Encoded) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
+        """The same of data with codes of another alphabet."""
+        base, symbols = self.alphabet.base, data.alphabet.base.symbols
+        if data.alphabet == base:
+            return data.codes, data.starts, ()
+        if data.codes.size and data.codes.max() >= len(symbols):
+            raise InputError("the data are encoded with special symbols of another model: give the data themselves")
+        codes = base.lookup(Tokens(list(symbols), "tokens"))[data.codes]
+        return codes, data.starts, tuple(symbols[code] for code in data.codes[codes < 0].tolist())
+
+    def _completed(
+        self,
+        codes: np.ndarray,
+        starts: np.ndarray,
+        outside: tuple[Any, ...],
+        mask: Any,
+        several: bool,
+        names: tuple[str, ...] | None,
+    ) -> Reading:
         """The codes with escapes and ends in their places."""
-        codes, bits = self._escaped(own) if own.outside else (own.codes, np.zeros(own.codes.size))
-        starts = own.starts
-        if self.end is None:
+        codes, bits = self._escaped(codes, starts, outside) if outside else (codes, np.zeros(codes.size))
+        if self.alphabet.end is None:
             given = mask_array(mask, starts)
         else:
             with_ends = starts + np.arange(len(starts))
@@ -166,35 +173,34 @@ class Reader:
             inner[ends] = False
             own_codes, own_bits = codes, bits
             codes, bits = np.empty(with_ends[-1], np.int32), np.zeros(with_ends[-1])
-            codes[ends], codes[inner], bits[inner] = self.end, own_codes, own_bits
+            codes[ends], codes[inner], bits[inner] = self.alphabet.end, own_codes, own_bits
             given = mask_with_ends(mask, starts, with_ends)
             starts = with_ends
-        return Reading(Encoded(codes, starts, given, self.alphabet), own.several, bits, own.outside, own.names)
+        return Reading(Encoded(codes, starts, given, self.alphabet), several, bits, outside, names)
 
     def _masked(self, data: Encoded, mask: Any) -> Encoded:
-        if self.end is None:
+        if self.alphabet.end is None:
             return data.with_mask(mask)
         starts = data.starts - np.arange(len(data.starts))
         return replace(data, mask=mask_with_ends(mask, starts, data.starts))
 
-    def _escaped(self, own: OwnCodes) -> tuple[np.ndarray, np.ndarray]:
+    def _escaped(
+        self, codes: np.ndarray, starts: np.ndarray, outside: tuple[Any, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The codes with an escape for each symbol outside the alphabet, and the bits that say which one it was."""
-        if self.escape is None:
-            place = int(np.argmax(own.codes < 0))
-            which = int(np.searchsorted(own.starts, place, side="right")) - 1
-            where = f" of sequence {which}" if len(own.starts) > 2 else ""
-            raise unknown_symbol(own.outside[0], f"position {place - own.starts[which]}{where}", self.alphabet)
-        bits = np.zeros(own.codes.size)
-        bits[own.codes < 0] = [escaped_bits(token, self.alphabet) for token in own.outside]
-        return np.where(own.codes < 0, np.int32(self.escape), own.codes), bits
-
-    def _escapes(self, data: Encoded) -> int:
-        return 0 if self.escape is None else int(np.count_nonzero(data.codes == self.escape))
+        if self.alphabet.escape is None:
+            place = int(np.argmax(codes < 0))
+            which = int(np.searchsorted(starts, place, side="right")) - 1
+            where = f" of sequence {which}" if len(starts) > 2 else ""
+            raise unknown_symbol(outside[0], f"position {place - starts[which]}{where}", self.alphabet)
+        bits = np.zeros(codes.size)
+        bits[codes < 0] = [escaped_bits(token, self.alphabet) for token in outside]
+        return np.where(codes < 0, np.int32(self.alphabet.escape), codes), bits
 
 
 def unknown_symbol(symbol: Any, where: str, alphabet: Alphabet) -> InputError:
     """The error for a symbol that a model has no code for."""
-    base, near = base_of(alphabet), nearest_symbols(symbol, alphabet)
+    base, near = alphabet.base, nearest_symbols(symbol, alphabet)
     known = f"the nearest are {', '.join(map(repr, near))}" if near else base.summary()
     return InputError(
         f"symbol {symbol!r} at {where} is not in the alphabet of {len(base)} symbols ({known}): "
@@ -202,52 +208,30 @@ def unknown_symbol(symbol: Any, where: str, alphabet: Alphabet) -> InputError:
     )
 
 
-def without_escape(alphabet: Alphabet) -> Alphabet:
-    """The alphabet with its end, if it has one, and no escape."""
-    if code_of(alphabet, ESCAPE) is None:
-        return alphabet
-    return _extended(base_of(alphabet), [] if code_of(alphabet, END) is None else [END])
-
-
-def _own_codes_to_fit(data: Any, alphabet: Any) -> tuple[Alphabet, OwnCodes | Encoded]:
-    """The alphabet of training data, and the data in it."""
-    if alphabet is not None:
-        base = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
-        if len(base) < 2:
-            raise InputError(f"alphabet holds {len(base)} symbols: with fewer than 2 there is nothing to predict")
-    elif isinstance(data, Encoded):
-        base = base_of(data.alphabet)
-    else:
-        parts = parts_of(data)
-        codes, starts, base = codes_of(parts)
-        return base, OwnCodes(codes, starts, (), None, parts.several, parts.names)
-    if isinstance(data, Encoded) and isinstance(data.alphabet, ExtendedAlphabet):
-        # Codes of a model's own alphabet hold their ends already.
-        return base, data
-    return base, _own_codes(data, base)
-
-
-def _own_codes(data: Any, base: Alphabet) -> OwnCodes:
+def _parts(data: Any, base: Alphabet) -> Parts:
     if isinstance(data, Reading):
         raise InputError("the data were read for another model: give the data themselves")
-    return own_codes(data, base)
-
-
-def _extended(base: Alphabet, special: Iterable[Special]) -> Alphabet:
-    special = tuple(special)
-    return ExtendedAlphabet(base, *special) if special else base
+    return parts_of(data, base.kind)
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What a model learns from."""
+    """What a model learns from, and what chooses among the models that it could become."""
 
-    alphabet: Alphabet
-    """Special symbols included."""
-    data: Encoded
-    validation: Encoded | None
-    escape: float | None
+    train: Encoded
+    validation: Encoded | None = None
+    escape: float | None = None
     """The probability of an escape, None where unknown symbols are errors."""
+    continues: bool = False
+    """Whether the validation data continue where those for training end."""
+    held_out: int = 0
+    """How many symbols of the given data were held out for validation."""
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """Special symbols included."""
+        known = self.train.alphabet
+        return known if self.escape is None else known.with_special(*known.special, ESCAPE)
 
 
 def read_training_data(
@@ -266,15 +250,17 @@ def read_training_data(
     `sample_weight` has one whole number for each sequence: the sequence counts as if it had come that many times.
     """
     reader, reading = Reader.fitted(data, mask, alphabet, end, unknown)
+    given = reading.encoded
     if sample_weight is not None:
-        reading = reading.repeated(_times(sample_weight, len(reading.encoded)))
+        times = _times(sample_weight, len(given))
+        given = given.select(np.repeat(np.arange(len(times)), times))
     held = None
     if validation is not None:
-        held = reader.read(validation, validation_mask).known("validation")
+        held = reader.read(validation, validation_mask).encoded.known("validation")
     elif validation_mask is not None:
         raise InputError("validation_mask was given without validation data: give both")
-    escape = None if reader.escape is None else escape_probability(reading.encoded.codes, reader.escape)
-    return TrainingData(reader.alphabet, reading.known(), held, escape)
+    escape = None if reader.alphabet.escape is None else escape_probability(given.codes, reader.alphabet.escape)
+    return TrainingData(given.known(), held, escape)
 
 
 def _times(weights: Any, sequences: int) -> np.ndarray:

@@ -10,13 +10,9 @@ import json
 import math
 from typing import Any
 
-from glnn.sequences.alphabet import END, ESCAPE, Alphabet, ExtendedAlphabet, Special, base_of, code_of
+from glnn.sequences.alphabet import Alphabet
 from glnn.sequences.errors import InputError, one_line
 from glnn.sequences.tokens import token_from_json, token_to_json
-
-__all__ = [
-    "END", "ESCAPE", "ExtendedAlphabet", "Special", "base_of", "code_of", "escaped_bits", "spell", "unspell",
-]  # fmt: skip
 
 _VALUES = {"bytes": 256, "characters": 0x110000}
 
@@ -45,11 +41,11 @@ def spell(token: Any) -> bytes:
 
 def unspell(spelling: bytes, alphabet: Alphabet) -> Any:
     """The token of a spelling, for an alphabet whose tokens are of its type."""
-    if isinstance(base_of(alphabet).symbols[0], str):
+    if isinstance(alphabet.base.symbols[0], str):
         return spelling.decode("utf-8", "surrogatepass")
     return token_from_json(json.loads(spelling))
 
 
 def _values_outside(alphabet: Alphabet) -> int | None:
     whole = _VALUES.get(alphabet.kind)
-    return None if whole is None else whole - len(base_of(alphabet))
+    return None if whole is None else whole - len(alphabet.base)

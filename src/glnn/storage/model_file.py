@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from glnn.sequences import Alphabet, InputError
-from glnn.sequences.special import ExtendedAlphabet, Special, base_of
+from glnn.sequences.alphabet import Special
 from glnn.sequences.tokens import token_from_json, token_to_json
 from glnn.storage.atomic import write_whole
 
@@ -88,11 +88,11 @@ def checksum(tensors: Mapping[str, np.ndarray], header: Header) -> str:
 
 def alphabet_to_json(alphabet: Alphabet) -> dict[str, Any]:
     """An alphabet of any tokens that can be written, with its special symbols."""
-    base = base_of(alphabet)
+    base = alphabet.base
     return {
         "kind": base.kind,
         "symbols": [token_to_json(symbol) for symbol in base.symbols],
-        "special": [special.value for special in alphabet.symbols[len(base) :] if isinstance(special, Special)],
+        "special": [special.value for special in alphabet.special],
     }
 
 
@@ -104,7 +104,7 @@ def alphabet_from_json(value: Any) -> Alphabet:
         special = [Special(name) for name in value["special"]]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ModelFileError(f"the file's alphabet cannot be read ({error}): {_DAMAGED}") from None
-    return ExtendedAlphabet(base, *special) if special else base
+    return base.with_special(*special)
 
 
 _DAMAGED = "it is damaged or was altered; use another copy"

@@ -13,8 +13,8 @@ from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, Protocol
 
 from glnn.sequences import InputError, ReadOptions
+from glnn.sequences.alphabet import END
 from glnn.sequences.errors import listed
-from glnn.sequences.special import END
 
 
 class Event(NamedTuple):

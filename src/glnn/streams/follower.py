@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from glnn.sequences import InputError
-from glnn.sequences.special import END
+from glnn.sequences.alphabet import END
 from glnn.streams.course import Course
 from glnn.streams.events import BrokenLine, Event, LineParser
 from glnn.streams.group import Streams

@@ -15,7 +15,8 @@ import numpy as np
 
 from glnn.predictors.protocol import Predictor, PushableState, State, move_to, place_of
 from glnn.sequences import Alphabet, InputError
-from glnn.sequences.special import END, ESCAPE, base_of, code_of, escaped_bits
+from glnn.sequences.alphabet import END
+from glnn.sequences.special import escaped_bits
 
 _SHOWN = 5
 
@@ -87,8 +88,8 @@ class Stream:
     ) -> None:
         alphabet = predictor.alphabet
         self._alphabet, self._begin, self._read = alphabet, begin or predictor.begin, read
-        self._index = base_of(alphabet).codes
-        self._end, self._escape = code_of(alphabet, END), code_of(alphabet, ESCAPE)
+        self._index = alphabet.base.codes
+        self._end, self._escape = alphabet.end, alphabet.escape
         self._stand(self._begin())
         self.write: Callable[[Any], None] | None = None
         if place is not None:
@@ -159,7 +160,7 @@ class Stream:
     def _push_unknown(self, symbol: Any) -> Pushed:
         if self._escape is None:
             raise InputError(
-                f"symbol {symbol!r} is not one of the {len(base_of(self._alphabet))} that the model knows "
+                f"symbol {symbol!r} is not one of the {len(self._alphabet.base)} that the model knows "
                 f"({self._alphabet.summary()}): train with alphabet= naming every symbol, or with unknown='escape'"
             )
         bits = escaped_bits(symbol, self._alphabet)

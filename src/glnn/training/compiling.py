@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba.core import event
 
-from glnn.numeric.kernel import _cache_folder
+from glnn.numeric.kernel import cache_folder
 from glnn.progress import Display
 from glnn.sequences import Encoded
 
@@ -38,28 +39,33 @@ def said_if_compiling(display: Display, kernels: int = 0) -> Iterator[None]:
 
     Where it is known that about this many `kernels` are, a bar tells how long it will still take.
     """
-    from numba.core import event
-
-    class Said(event.Listener):  # type: ignore[misc]
-        def on_start(self, event: object) -> None:
-            if not begun:
-                begun.append(time.monotonic())
-                waiting.enter_context(display.said_if_slow(_SAID))
-
-        def on_end(self, event: Any) -> None:
-            if kernels and _is_ours(event):
-                done.append(True)
-                display.update(len(done) / kernels, _left(time.monotonic() - begun[0], len(done), kernels))
-
-    begun: list[float] = []
-    done: list[bool] = []
-    listener = Said()
     with ExitStack() as waiting:
+        listener = _Said(display, kernels, waiting)
         event.register("numba:compile", listener)
         try:
             yield
         finally:
             event.unregister("numba:compile", listener)
+
+
+class _Said(event.Listener):  # type: ignore[misc]
+    """Hears of every kernel that is compiled."""
+
+    def __init__(self, display: Display, kernels: int, waiting: ExitStack) -> None:
+        self._display, self._kernels, self._waiting = display, kernels, waiting
+        self._begun: float | None = None
+        self._done = 0
+
+    def on_start(self, event: Any) -> None:
+        if self._begun is None:
+            self._begun = time.monotonic()
+            self._waiting.enter_context(self._display.said_if_slow(_SAID))
+
+    def on_end(self, event: Any) -> None:
+        if self._kernels and self._begun is not None and _is_ours(event):
+            self._done += 1
+            text = _left(time.monotonic() - self._begun, self._done, self._kernels)
+            self._display.update(self._done / self._kernels, text)
 
 
 def _is_ours(event: Any) -> bool:
@@ -99,7 +105,7 @@ def nothing_compiled() -> bool:
 
 def _kernels() -> Path | None:
     """Where compiled kernels of this version are kept."""
-    folder = os.environ.get("NUMBA_CACHE_DIR") or _cache_folder()
+    folder = os.environ.get("NUMBA_CACHE_DIR") or cache_folder()
     return Path(folder) if folder else None
 
 

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from glnn.models import Model, Params
+from glnn.sequences import TrainingData
 from glnn.training import fitting
 from glnn.training.budget import Budget
 from glnn.training.records import Progress
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
-from glnn.training.validation import Split, Validation
+from glnn.training.validation import Validation
 
 PATIENCE_WITH_MORE = 20
 """Steps without a better validation score after which training on more data ends, in recipe "best"."""
@@ -34,7 +35,7 @@ def with_mean(values: np.ndarray, at: int, new: int, axis: int) -> np.ndarray:
 def trained_on(
     plan: fitting.Plan,
     settings: Settings,
-    parts: Split,
+    parts: TrainingData,
     networks: list[tuple[Model, Params]],
     history: list[dict[str, Any]],
 ) -> list[Progress]:

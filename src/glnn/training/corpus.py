@@ -152,9 +152,7 @@ class Streams:
         self, data: Encoded, weights: SequenceWeights = "length", streams: int = STREAMS, length: int = LENGTH
     ) -> None:
         self._x = np.ascontiguousarray(data.codes, np.int32)
-        self._first = np.zeros(self._x.size, bool)
-        self._first[data.starts[:-1]] = True
-        self._mask = data.mask
+        self._first, self._mask = data.first, data.mask
         of_sequence = weights_of_sequences(data, weights)
         self._weight = None if of_sequence is None else np.repeat(of_sequence, np.diff(data.starts))
         self.count = max(1, min(streams, self._x.size // _LEAST_APART))

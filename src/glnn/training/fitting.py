@@ -16,7 +16,7 @@ import numpy as np
 from glnn.models import Model
 from glnn.network import Graph, random_graph
 from glnn.progress import Display
-from glnn.sequences import Encoded
+from glnn.sequences import Encoded, TrainingData
 from glnn.training.budget import Budget
 from glnn.training.cluster import on_cluster
 from glnn.training.compiling import beginning, compiling
@@ -39,7 +39,7 @@ from glnn.training.sizes import (
     starts_for_chunks,
 )
 from glnn.training.trainer import Callback, Trainer
-from glnn.training.validation import Split, Validation
+from glnn.training.validation import Validation
 
 RIVAL_PART, RIVALS_IN_HEAT, RIVAL_MEMBERS = 0.15, 4, 2
 """Of batch training: a start's part of a turn in the heat, how many are in it, how many predict together in the end."""
@@ -82,7 +82,7 @@ class Plan:
 
 def train(
     plan: Plan,
-    parts: Split,
+    parts: TrainingData,
     callbacks: Sequence[Callback],
     display: Display,
     finish: Callable[[Training], Any],
@@ -178,7 +178,7 @@ def in_turns(plan: Plan, symbols: int) -> bool:
     return chunks and members_of(plan, symbols) > 1
 
 
-def make_teams(plan: Plan, parts: Split) -> list[Team]:
+def make_teams(plan: Plan, parts: TrainingData) -> list[Team]:
     """Everything that may be trained, the most likely team first; most of it is never begun."""
     symbols, kinds = parts.train.codes.size, len(parts.train.alphabet)
     members = members_of(plan, symbols)
@@ -216,7 +216,7 @@ def _one_size(plan: Plan, data: Encoded) -> Size:
     return choose_size(*asked, data.codes.size, len(data.alphabet), budget, plan.cost)
 
 
-def _start(plan: Plan, size: Size, parts: Split, seed: int, settings: Settings | None = None) -> Run:
+def _start(plan: Plan, size: Size, parts: TrainingData, seed: int, settings: Settings | None = None) -> Run:
     generator = np.random.default_rng(seed)
     data = parts.train
     model = plan.build(random_graph(size.units, size.degree, generator), len(data.alphabet))
@@ -230,7 +230,7 @@ def _start(plan: Plan, size: Size, parts: Split, seed: int, settings: Settings |
     return Run(seed, model, initial(predicted, counts, generator), validation, settings=settings)
 
 
-def _rivals(plan: Plan, parts: Split, turn: float) -> Team | None:
+def _rivals(plan: Plan, parts: TrainingData, turn: float) -> Team | None:
     """Small networks that are trained on all data at once, for where noise and short chunks hide what is to be learned.
 
     Most starts find nothing, so many race. None where data are too many for them to get anywhere.

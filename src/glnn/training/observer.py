@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glnn.sequences import Encoded
+from glnn.sequences import Encoded, TrainingData
 from glnn.training.budget import Budget
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from glnn.training.records import Progress, StepInfo
     from glnn.training.sizes import Size
     from glnn.training.trainer import Trainer
-    from glnn.training.validation import Split
-if TYPE_CHECKING:
-    from glnn.training.validation import Split
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class Training:
     runs: Sequence[Run]
     """Each start; its `progress` tells where it stands, None before its first turn."""
     size: Size
-    split: Split
+    split: TrainingData
     members: Sequence[int]
     """How many starts of each team predict together, at the most."""
     finish: Callable[[Training], Any] = field(repr=False)
@@ -81,7 +78,7 @@ class Observer:
 _BITS = 1.0 / np.log(2.0)
 
 
-def opening(name: str, units: int, degree: int, restarts: int, budget: Budget, parts: Split) -> str:
+def opening(name: str, units: int, degree: int, restarts: int, budget: Budget, parts: TrainingData) -> str:
     """What is going to be trained, and on what."""
     starts = f", up to {restarts} random starts" if restarts > 1 else ""
     if parts.held_out:
@@ -95,7 +92,7 @@ def opening(name: str, units: int, degree: int, restarts: int, budget: Budget, p
     )
 
 
-def line_of_step(run: Run, info: StepInfo, runs: Sequence[Run], parts: Split) -> str:
+def line_of_step(run: Run, info: StepInfo, runs: Sequence[Run], parts: TrainingData) -> str:
     """Where a training stands after a step of one of its starts."""
     start = f"start {runs.index(run) + 1}, " if len(runs) > 1 else ""
     learned = _per_symbol(info.log_likelihood, parts.train)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from glnn.models import Model, Params
 from glnn.output.uniform import best_share, regularise
-from glnn.sequences import Encoded
+from glnn.sequences import Encoded, TrainingData
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.parallel import Workers, single_threaded_blas
@@ -71,28 +71,17 @@ def hold_out(data: Encoded, fraction: float = 0.1) -> tuple[Encoded, Encoded, bo
     return train, tail, True
 
 
-@dataclass(frozen=True)
-class Split:
-    """Data for training and for validation; `continues` says that the second continues where the first ends."""
-
-    train: Encoded
-    validation: Encoded | None
-    continues: bool
-    held_out: int
-    """How many symbols of the given data were held out."""
-
-
-def split(data: Encoded, validation: Encoded | None, fraction: float | str) -> Split:
-    """The given validation data, or the end of the data; nothing when there is too little to hold out."""
-    if validation is not None or fraction == 0.0:
-        return Split(data, validation, False, 0)
+def split(data: TrainingData, fraction: float | str) -> TrainingData:
+    """With the end held out where no validation data were given; nothing is where there is too little for that."""
+    if data.validation is not None or fraction == 0.0:
+        return data
     if isinstance(fraction, str):
-        fraction = held_out_fraction(data)
+        fraction = held_out_fraction(data.train)
     try:
-        train, tail, continues = hold_out(data, fraction)
+        train, tail, continues = hold_out(data.train, fraction)
     except ValueError:
-        return Split(data, None, False, 0)
-    return Split(train, tail, continues, tail.codes.size)
+        return data
+    return replace(data, train=train, validation=tail, continues=continues, held_out=tail.codes.size)
 
 
 def share_of_uniform(training: Training) -> float:

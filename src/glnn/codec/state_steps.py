@@ -15,14 +15,13 @@ from glnn.coding.quantised import decode_symbol, encode_symbol, known_counts
 from glnn.coding.range_coder import MARGIN, TOTAL, encode, has_bytes, has_room
 from glnn.coding.steps import Steps, offered_steps
 from glnn.predictors import Predictor
-from glnn.sequences.special import ESCAPE, code_of
 
 __all__ = ["StateSteps", "Steps", "escape_of", "steps_of"]
 
 
 def escape_of(predictor: Any) -> tuple[Any, float | None]:
     """The predictor without its escape, and the probability of one."""
-    if code_of(predictor.alphabet, ESCAPE) is None:
+    if predictor.alphabet.escape is None:
         return predictor, None
     inner, probability = getattr(predictor, "inner", None), getattr(predictor, "probability", None)
     if inner is None or probability is None or len(predictor.alphabet) != len(inner.alphabet) + 1:

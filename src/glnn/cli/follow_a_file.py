@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,7 @@ import typer
 from glnn.sequences.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from glnn.cli.follow import Wanted
     from glnn.estimators import SequenceModel
     from glnn.sequences import ReadOptions
     from glnn.streams import Streams
@@ -34,21 +32,6 @@ _RATE = 0.001
 _TOLD_BROKEN = 20
 # Writing must not take more than this share of the time.
 _WRITING_SHARE = 0.1
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The options of `glnn follow`."""
-
-    threshold: float | None = None
-    false_alarms: float | None = None
-    normal: Path | None = None
-    learn: bool = False
-    once: bool = False
-    last: str | None = None
-    cases: int = 10_000
-    state: Path | None = None
-    save_every: float = 5.0
 
 
 class Stop:
@@ -250,9 +233,7 @@ def _open(
 
 def _after(reading: ReadOptions, model: SequenceModel) -> Any:
     """The symbol right after which events are predicted, as the lines have it; None if all are."""
-    from glnn.sequences.special import base_of
-
-    symbol, base = reading.predict_after, base_of(model.alphabet_)
+    symbol, base = reading.predict_after, model.alphabet_.base
     if symbol is None:
         return None
     known: Any = symbol
@@ -284,50 +265,20 @@ def _count_normal(
     threshold: Threshold, model: SequenceModel, run: Path, reading: ReadOptions, normal: Path | None
 ) -> bool:
     """Count normal events for the threshold; whether those that are followed are to be counted too."""
+    from glnn.cli.alarms import event_bits, held_out_bits
     from glnn.cli.inputs import read
     from glnn.cli.printing import tell
 
-    found = _held_out(model, run)
+    found = held_out_bits(model, run)
     if normal is not None:
         data = read(normal, reading)
-        found = _bits(model, data.content, data.mask)
+        found = event_bits(model, data)
     threshold.count_many(found.tolist() if found is not None else ())
     if threshold.bits < float("inf"):
         return False
     number = 0 if found is None else found.size
     tell(f"{number:,} normal events are too few for the rate {threshold.rate:g}: those that are followed count too")
     return True
-
-
-def _held_out(model: SequenceModel, run: Path) -> np.ndarray | None:
-    """The bits of what a run validated on; None where there is nothing, or the files are gone."""
-    from glnn.cli.run_folder import RunFolder
-
-    if not run.is_dir():
-        return None
-    folder = RunFolder(run)
-    try:
-        config, result = folder.config(), folder.result() or {}
-        valid, held = config.data("valid"), int(result.get("held_out") or 0)
-        if valid is not None:
-            return _bits(model, valid.content, valid.mask)
-        data = config.data("data") if held else None
-    except (InputError, OSError):
-        return None
-    return None if data is None else _bits(model, data.content, data.mask, held)
-
-
-def _bits(model: SequenceModel, content: Any, mask: np.ndarray | None, last: int = 0) -> np.ndarray:
-    """What each event cost that was to be predicted, of all or of this many last positions."""
-    import numpy as np
-
-    from glnn.sequences import Reader
-
-    reading = Reader(model.alphabet_).read(content, mask)
-    found = model.surprise(reading)
-    bits = np.concatenate(found) if isinstance(found, list) else found
-    late = slice(-last if last else None, None)
-    return bits[late][reading.encoded.mask[late]]
 
 
 def _beside(run: Path, file: Path) -> Path:

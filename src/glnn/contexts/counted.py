@@ -1,0 +1,77 @@
+"""What context trees and n-grams share: both count what they read, and can go on counting.
+
+A model of counts reads data block by block. Its learner reads on in counts of its own; what it has learned is the
+symbols read, sequence after sequence, so that one is learned symbol by symbol when it is the only one, and as a whole,
+when it ends, when there are several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from glnn.sequences import Alphabet, Encoded
+
+CHUNK = 1 << 16
+
+
+class CountedModel:
+    """A model that reads along the data, learning from them or not."""
+
+    def with_learning(self, learning: Literal["online", "frozen"]) -> Self:
+        """The same, learning from what it scores or not."""
+        raise NotImplementedError
+
+    def frozen(self) -> Self:
+        """The same, learning nothing from what it scores."""
+        return self.with_learning("frozen")
+
+    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
+        """Next-symbol distributions along the data, in blocks of at most `block` rows."""
+        for _, rows in self._read(data, block, with_rows=True):
+            yield rows
+
+    def log_likelihoods(self, data: Encoded) -> np.ndarray:
+        """log π_t(x_t) at every position."""
+        return np.concatenate([log_likelihoods for log_likelihoods, _ in self._read(data, CHUNK)])
+
+    def _read(self, data: Encoded, block: int, with_rows: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """log π_t(x_t), and rows where they are asked for, of each block."""
+        raise NotImplementedError
+
+
+class CountedLearner:
+    """Goes on counting, for all the sequences that arrive side by side. `_reader` reads in counts of its own."""
+
+    _model: Any
+    _reader: Any
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The symbols it knows."""
+        return self._model.alphabet  # type: ignore[no-any-return]
+
+    def learn(self, codes: np.ndarray) -> None:
+        """Count a whole sequence."""
+        if len(codes):
+            self.read(codes)
+
+    def read(self, codes: np.ndarray) -> np.ndarray:
+        """The same; gives the probability of each symbol before it was learned."""
+        first = np.zeros(len(codes), bool)
+        first[0] = True
+        return np.exp(self._reader.read(np.ascontiguousarray(codes, np.int32), first, learn=True)[0])
+
+    def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
+        """Next-symbol distributions along the data; nothing is learned."""
+        return self._now().distributions(data, block)  # type: ignore[no-any-return]
+
+    def log_likelihoods(self, data: Encoded) -> np.ndarray:
+        """log π_t(x_t) at every position; nothing is learned."""
+        return self._now().log_likelihoods(data)  # type: ignore[no-any-return]
+
+    def _now(self) -> Any:
+        """The model with the counts as they are now."""
+        raise NotImplementedError
