@@ -16,7 +16,7 @@ import numpy as np
 from glnn.predictors.expected import expected_at
 from glnn.report import held, time_scales
 from glnn.report.drift import drift_of
-from glnn.report.labels import label, labels, symbols_of
+from glnn.report.labels import LONGEST_NAME, label, labels, symbols_of
 from glnn.report.page_data import (
     Fact,
     Inside,
@@ -65,7 +65,7 @@ def from_model(
     surprise = _surprise(model, positions)
     kind = type(model).__name__
     return PageData(
-        title=f"{kind} on {name}" if name else kind,
+        title=f"{kind} on {label(name, longest=LONGEST_NAME)}" if name else kind,
         subtitle=_SUBTITLES.get(kind, ""),
         facts=_facts(model, positions, when or datetime.now().astimezone()),
         symbols=positions.symbols,

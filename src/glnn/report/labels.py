@@ -21,6 +21,8 @@ _MEANS_ANOTHER = frozenset(_VISIBLE.values())
 # Controls, formats (which can turn the direction of writing), surrogates, private, unassigned, separators.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"})
 _LONGEST = 32
+LONGEST_NAME = 80
+"""Letters of a name: of a case, of the data, of a model in a comparison."""
 
 
 def visible(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from glnn.report import ramps
+from glnn.report.labels import LONGEST_NAME, label
 from glnn.report.packing import pack_columns, pack_floats, pack_integers, plain
 from glnn.report.page_data import Comparison, Drift, Inside, Learning, PageData, Surprise, Weights
 
@@ -66,7 +67,7 @@ def comparison(given: Comparison) -> dict[str, Any]:
         curve = curve[evenly(len(curve), _MOST_POINTS_OF_A_CURVE)]
         rows.append(
             {
-                "name": row.name,
+                "name": label(row.name, longest=LONGEST_NAME),
                 "group": row.group,
                 "bits": float(row.bits) if np.isfinite(row.bits) else None,
                 "curve": [plain(curve[:, 0]), plain(curve[:, 1], 7)],

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from glnn.report.labels import label, labels
+from glnn.report.labels import LONGEST_NAME, label, labels
 from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading
 
 _MOST_UNKNOWN = 1_000
@@ -64,9 +64,9 @@ def read_positions(model: Any, data: Any, mask: Any = None) -> Positions:
         raise InputError("nothing in the data is to be predicted: a page needs at least one symbol")
     codes, shown = _with_unknown(reading)
     bits = np.concatenate(surprise) if isinstance(surprise, list) else surprise
-    return Positions(
-        codes, bits, encoded.starts, encoded.mask, shown, reading.names, alphabet, reading.several, encoded
-    )
+    # Names of cases come from outside as symbols do: all of their characters are to be seen, and no page of them.
+    names = None if reading.names is None else tuple(label(name, longest=LONGEST_NAME) for name in reading.names)
+    return Positions(codes, bits, encoded.starts, encoded.mask, shown, names, alphabet, reading.several, encoded)
 
 
 def _with_unknown(reading: Reading) -> tuple[np.ndarray, tuple[str, ...]]:

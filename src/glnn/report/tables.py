@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from glnn.report.labels import NEWLINE, label
+from glnn.report.labels import LONGEST_NAME, NEWLINE, label
 from glnn.report.page_data import Comparison, ComparisonRow, Sample, Surprise, Together
 from glnn.sequences.alphabet import END
 from glnn.sequences.variants import Variant, ranked, variants
@@ -141,7 +141,7 @@ def _comparison_row(row: ComparisonRow, symbols: int | None, reference: float | 
     ]
     kind = ' class="true"' if is_true else ' class="best"' if row.bits == best else ""
     detail = f"<span class='detail'>{escape(row.detail)}</span>" if row.detail else ""
-    name = f'<th scope="row">{escape(row.name)}{detail}</th>'
+    name = f'<th scope="row">{escape(label(row.name, longest=LONGEST_NAME))}{detail}</th>'
     return f"<tr{kind}>{name}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
