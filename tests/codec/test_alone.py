@@ -70,6 +70,21 @@ def test_every_damage_is_found() -> None:
         glnn.decompress(blob + b"\0")
 
 
+BEFORE = Path(__file__).parent / "written_before"
+OLD_TEXT = "".join(f"{'    ' * (n % 3)}for line{n * n % 7} in lines: print(line, {n})\n" for n in range(30))
+OLD_BITS = 37.88527607404839
+
+
+def test_what_was_written_before_one_text_had_more_contexts_is_read_as_it_was() -> None:
+    assert glnn.decompress((BEFORE / "text.compressed").read_bytes()) == OLD_TEXT
+    assert glnn.decompress((BEFORE / "cases.compressed").read_bytes()) == [*map(list, ("abcabd", "abd", "aabbc"))] * 5
+    assert glnn.compress(OLD_TEXT) != (BEFORE / "text.compressed").read_bytes()
+    model, part = glnn.load(BEFORE / "mixture.glnn"), OLD_TEXT[100:300]
+    assert model.bits(part) == pytest.approx(OLD_BITS, rel=1e-12)
+    assert model.compress(part) == (BEFORE / "with_mixture.compressed").read_bytes()
+    assert model.decompress((BEFORE / "with_mixture.compressed").read_bytes()) == part
+
+
 def forged(blob: bytes, layout: bytes | None = None, **changes: object) -> bytes:
     """The stream with other contents and right checksums."""
     source = BytesIO(blob)

@@ -51,6 +51,7 @@ class NaiveMixing:
         self.decisions: dict[Any, list[float]] = {}
         self.places: dict[Any, int] = {}
         self.history: list[int] = []
+        self.followed: dict[Any, list[int]] = {}
         self.restart()
 
     def restart(self) -> None:
@@ -78,6 +79,22 @@ class NaiveMixing:
                 words.append([])
         return tuple(words[-1]), tuple(words[-2]) if len(words) > 1 else ()
 
+    def two_lines(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The line above and this one so far."""
+        lines: list[list[int]] = [[], []]
+        for symbol in self.sequence:
+            if symbol == self.plan.newline:
+                lines.append([])
+            else:
+                lines[-1].append(symbol)
+        return tuple(lines[-2]), tuple(lines[-1])
+
+    def before(self, kind: int) -> Any:
+        """What the symbols that followed are kept for; two are found by a hash without a check."""
+        if kind == plans.AFTER_ONE:
+            return self.back(0)
+        return "two", int(combined(np.uint64(self.back(0)), np.uint64(self.back(1)))) & 0xFFFF
+
     def keys(self) -> list[Any]:
         found = []
         for kind, count, skip in zip(self.plan.kinds, self.plan.counts, self.plan.skips, strict=True):
@@ -90,6 +107,15 @@ class NaiveMixing:
                 key = tuple(sorted(self.sequence))
             elif kind == plans.SET:
                 key = tuple(sorted(set(self.sequence)))
+            elif kind == plans.LAST_WORD:
+                key = self.words()[1]
+            elif kind == plans.ABOVE:
+                above, line = self.two_lines()
+                key = above[len(line)] if len(line) < min(len(above), 128) else None
+            elif kind == plans.LINE:
+                key = self.two_lines()[1][:2]
+            elif kind in (plans.AFTER_ONE, plans.AFTER_TWO):
+                key = tuple(self.followed.get(self.before(kind), [])[-2:])
             elif kind == plans.PLACE:
                 key = len(self.sequence)
             elif kind == plans.RUN:
@@ -156,6 +182,8 @@ class NaiveMixing:
         for k in range(2):
             last = self.back(k)
             choices.append(256 if last == self.size else min(int(plan.rank[last]), 255))
+        if plan.pairs:
+            choices.append(int(combined(np.uint64(self.back(0)), np.uint64(self.back(1)))) & 2047)
         record.rows = [int(first) + choice for first, choice in zip(self.base, choices, strict=False)]
         record.odds = [clamp(float(self.weights[row] @ record.x), 16.0) for row in record.rows]
         record.mixed = clamp(sum(v * z for v, z in zip(self.final[min(node, 255)], record.odds, strict=True)), 16.0)
@@ -182,7 +210,7 @@ class NaiveMixing:
         least = 0.0003 if steady else 0.002
         row = min(node, 255)
         self.final_uses[row] += 1
-        rate = max(0.02 / math.sqrt(1.0 + 0.02 * self.final_uses[row]), least)
+        rate = max(self.plan.final_rate / math.sqrt(1.0 + 0.02 * self.final_uses[row]), least)
         self.final[row] += rate * (bit - squash(record.mixed)) * np.array(record.odds)
         for row, odds in zip(record.rows, record.odds, strict=True):
             self.uses[row] += 1
@@ -203,6 +231,8 @@ class NaiveMixing:
         self.decisions[key, node] = [chance, following, min(count + 1, most)]
 
     def conclude(self, symbol: int, keys: list[Any]) -> None:
+        for kind in (plans.AFTER_ONE, plans.AFTER_TWO):
+            self.followed.setdefault(self.before(kind), []).append(symbol)
         for key in keys:
             slot = self.contexts.setdefault(key, {"symbol": symbol, "run": 0, "many": False})
             if slot["symbol"] == symbol:

@@ -10,12 +10,13 @@ import pytest
 from glnn.contexts import mixing_memory
 from glnn.contexts.mixing import ContextMixing, Reader, firsts, fit_mixing, new_reader
 from glnn.contexts.mixing_logistic import squash, stretch
-from glnn.contexts.mixing_plan import Plan, contexts_for, letters_of, make_plan
+from glnn.contexts.mixing_plan import FIRST, NOW, Plan, contexts_for, letters_of, make_plan, newline_of
 from glnn.contexts.mixing_reading import COUNTS, MIXING, NOTHING
 from glnn.contexts.mixing_states import NEXT_STATE
 from tests.contexts.naive_mixing import NaiveMixing
 
 TEXT = "the cat sat on the mat. the cat ate the rat; a rat is not a cat, is it? the mat sat on the cat. " * 2
+LINES = f"a = 1, b = 20\n    a = 2\n\n  a line that is longer than all others: {'xy' * 70}\na = 30, b = 4\n{TEXT}"
 
 
 def text_codes(text: str = TEXT) -> tuple[np.ndarray, list[str]]:
@@ -38,9 +39,11 @@ def lines(size: int, count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 def problem(name: str) -> tuple[Plan, np.ndarray, np.ndarray]:
     """A plan, codes, and which of them begin sequences."""
-    if name == "text":
-        codes, symbols = text_codes()
-        return make_plan(np.bincount(codes), letters_of(symbols)), codes, firsts(np.array([0, codes.size]))
+    if "text" in name:
+        codes, symbols = text_codes(LINES if name == "text of lines" else TEXT)
+        version = FIRST if name == "first text" else NOW
+        plan = make_plan(np.bincount(codes), letters_of(symbols), newline=newline_of(symbols), version=version)
+        return plan, codes, firsts(np.array([0, codes.size]))
     if name == "few symbols":
         codes = np.tile(np.random.default_rng(1).integers(0, 3, 70), 3)
         return make_plan(np.bincount(codes)), codes, firsts(np.array([0, codes.size]))
@@ -49,7 +52,7 @@ def problem(name: str) -> tuple[Plan, np.ndarray, np.ndarray]:
     return make_plan(np.bincount(codes), several=True, stationary=stationary), codes, firsts(starts)
 
 
-@pytest.mark.parametrize("name", ["text", "few symbols", "lines", "stationary lines"])
+@pytest.mark.parametrize("name", ["text", "text of lines", "first text", "few symbols", "lines", "stationary lines"])
 def test_as_the_plain_transcription(name: str) -> None:
     plan, codes, first = problem(name)
     naive = NaiveMixing(plan)
@@ -132,18 +135,20 @@ def test_online_scoring_learns_in_a_copy() -> None:
     assert state_of(other) != state_of(reader)
 
 
-def test_what_a_reading_changes_is_what_it_was_told() -> None:
-    codes, starts = lines(6, 30)
-    model = fit_mixing(codes, starts, 6)
-    counted = {"history", "filled", "contexts", "decisions", "places"}
-    for changes, names in ((NOTHING, set()), (MIXING, set(model.memory._fields) - counted), (COUNTS, counted)):
+@pytest.mark.parametrize("several", [True, False])
+def test_what_a_reading_changes_is_what_it_was_told(several: bool) -> None:
+    codes, starts = lines(9, 30)
+    begins = starts if several else starts[[0, -1]]
+    model = fit_mixing(codes, begins, 9)
+    counted = {"history", "filled", "contexts", "decisions", "places", "followed"}
+    there = {name for name, array in model.memory._asdict().items() if array.size}
+    assert ("followed" in there) != several
+    for changes, names in ((NOTHING, set()), (MIXING, there - counted), (COUNTS, there & counted)):
         reader = model.reader()
         reader.changes = changes
         reader.read(codes[: starts[5]], firsts(starts[:6]))
         changed = {
-            name
-            for name in model.memory._fields
-            if getattr(model.memory, name).tobytes() != getattr(reader.memory, name).tobytes()
+            name for name in there if getattr(model.memory, name).tobytes() != getattr(reader.memory, name).tobytes()
         }
         assert changed == names
 

@@ -24,7 +24,7 @@ from glnn.codec.fingerprint import fingerprint
 from glnn.codec.message import not_verified
 from glnn.contexts.mixing import ContextMixing
 from glnn.contexts.mixing_memory import new_cursor, new_memory
-from glnn.contexts.mixing_plan import letters_of, make_plan
+from glnn.contexts.mixing_plan import FIRST, NOW, letters_of, make_plan, newline_of
 from glnn.predictors.mixture import MixturePredictor
 from glnn.sequences import Alphabet, InputError
 
@@ -126,22 +126,26 @@ def _read(
     begin = source.tell()
     source.seek(begin + header.code)
     classes, layout = _unpacked(source.read(header.layout), header.numbered)
-    predictor = _fresh(classes)
     source.seek(begin)
-    if fingerprint(predictor) != header.model:
+    for version in (NOW, FIRST):
+        predictor = _fresh(classes, version)
+        if fingerprint(predictor) == header.model:
+            break
+    else:
         raise WrongModel("another version of glnn made the stream, or one that computes differently: use that one")
     restore(predictor, header, source, target, progress)
     return header, layout
 
 
-def _fresh(classes: np.ndarray) -> MixturePredictor:
+def _fresh(classes: np.ndarray, version: int = NOW) -> MixturePredictor:
     """A mixture over the bytes that there are, at least two of them, that has read nothing."""
     used = np.flatnonzero(classes)
     if used.size < 2:
         used = np.union1d(used, np.arange(2))
     alphabet = Alphabet(used.tolist(), "bytes")
     frequencies = np.left_shift(np.int64(1), 2 * np.maximum(classes[used] - 1, 0))
-    plan = make_plan(frequencies, letters_of(alphabet.symbols, are_bytes=True))
+    letter, newline = letters_of(alphabet.symbols, are_bytes=True), newline_of(alphabet.symbols, are_bytes=True)
+    plan = make_plan(frequencies, letter, newline=newline, version=version)
     contexts = ContextMixing(plan, new_memory(plan), new_cursor(plan), online=True)
     return MixturePredictor(alphabet, contexts, identity=(used, frequencies))
 

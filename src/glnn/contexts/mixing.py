@@ -189,10 +189,13 @@ def fit_mixing(
     online: bool = True,
     stationary: bool | None = None,
     progress: Progress | None = None,
+    newline: int = -1,
 ) -> ContextMixing:
     """Learn by reading once, in the order given, to go on learning or not."""
     stationary = not online if stationary is None else stationary
-    plan = make_plan(np.bincount(codes, minlength=size), letter, several=len(starts) > 2, stationary=stationary)
+    several = len(starts) > 2
+    counts = np.bincount(codes, minlength=size)
+    plan = make_plan(counts, letter, several, stationary=stationary, newline=newline)
     reader = new_reader(plan)
     read_all(reader, codes, firsts(starts), progress=progress)
     return ContextMixing(plan, reader.memory, reader.cursor, online)

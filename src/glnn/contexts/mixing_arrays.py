@@ -19,7 +19,7 @@ _LARGEST = 1 << 32
 
 def to_arrays(memory: Memory) -> dict[str, np.ndarray]:
     """Copies of all that the memory holds; entries as bytes."""
-    found = {name: array.copy() for name, array in memory._asdict().items() if name not in _TABLES}
+    found = {name: array.copy() for name, array in memory._asdict().items() if name not in _TABLES and array.size}
     for name in _TABLES:
         table = getattr(memory, name)
         found[name] = table[table["key"] > 0].view(np.uint8)
@@ -37,11 +37,17 @@ def from_arrays(arrays: dict[str, np.ndarray], like: Memory, plan: Plan) -> Memo
     for name, own in like._asdict().items():
         if name in _TABLES or name == "history":
             continue
+        if not own.size:
+            # Files from before there was such an array do not have it, nor need it.
+            built[name] = own.copy()
+            continue
         found = arrays.get(name)
         if found is None or found.shape != own.shape or found.dtype != own.dtype or not np.isfinite(found).all():
             raise _wrong(name)
         built[name] = np.array(found)
     filled = built["filled"]
+    if built["followed"].size and built["followed"].min() < 0:
+        raise _wrong("followed")
     if filled.min() < 0 or (built["uses"] < 0.0).any() or (built["final_uses"] < 0.0).any():
         raise _wrong("filled")
     built["history"] = _history(arrays, int(sizes[0]), int(filled[SYMBOLS]), plan)

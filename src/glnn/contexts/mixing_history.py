@@ -1,7 +1,8 @@
 """The contexts of a place: what came before it, each context as one key, and the slots where they are known.
 
 A cursor is moved along the symbols: the last ones, the word so far, the symbols that the sequence had (how often each:
-the bag; whether at all: the set), its position and its runs. At the start of a sequence all of it starts again.
+the bag; whether at all: the set), its position and its runs, in a text this line and the one above. At the start of a
+sequence all of it starts again.
 """
 
 from __future__ import annotations
@@ -11,19 +12,40 @@ import numpy as np
 from glnn.contexts.match import follow, seek
 from glnn.contexts.mixing_hashing import ONE, ZERO, combined, find
 from glnn.contexts.mixing_memory import (
+    ABOVE_LENGTH,
     BAG_HASH,
+    COLUMN,
+    COLUMNS,
     DIFFERENT,
+    FOLLOWED,
+    LINE_ABOVE,
+    MEASURES,
     POSITION,
     PREVIOUS_WORD,
     RUN_LENGTH,
     SET_HASH,
     SYMBOLS,
+    THIS_LINE,
     WORD_HASH,
     Cursor,
     Memory,
     Work,
 )
-from glnn.contexts.mixing_plan import BAG, ORDER, PLACE, RUN, SET, TWO_WORDS, WORD, Plan
+from glnn.contexts.mixing_plan import (
+    ABOVE,
+    AFTER_ONE,
+    AFTER_TWO,
+    BAG,
+    LAST_WORD,
+    LINE,
+    ORDER,
+    PLACE,
+    RUN,
+    SET,
+    TWO_WORDS,
+    WORD,
+    Plan,
+)
 from glnn.numeric.kernel import kernel
 
 _LONGEST_RUN = 255
@@ -40,6 +62,7 @@ def restart(plan: Plan, cursor: Cursor) -> None:
     cursor.length[:] = 0
     cursor.misses[:] = 0
     cursor.seen[:] = False
+    cursor.lines[:] = 0
 
 
 @kernel(_nrt=False)
@@ -47,6 +70,10 @@ def look_up(plan: Plan, memory: Memory, cursor: Cursor, work: Work, learning: bo
     """Before a symbol: matches, the keys of all contexts, and where they are known."""
     seek(plan, memory, cursor, learning)
     recent, hashes, numbers = cursor.recent, cursor.hashes, cursor.numbers
+    if memory.followed.size > 0:
+        pair = combined(np.uint64(recent[0]), np.uint64(recent[1])) & np.uint64(FOLLOWED - 1)
+        work.followed[0] = recent[0] & (FOLLOWED - 1)
+        work.followed[1] = FOLLOWED + np.int64(pair)
     order_key, order = ZERO, 0
     work.known[0] = 0
     for i in range(plan.kinds.size):
@@ -71,6 +98,16 @@ def look_up(plan: Plan, memory: Memory, cursor: Cursor, work: Work, learning: bo
                 key = combined(key, np.uint64(recent[0]))
             elif kind == PLACE:
                 key = combined(key, np.uint64(min(numbers[POSITION], _LAST_POSITION)))
+            elif kind == LAST_WORD:
+                key = combined(key, hashes[PREVIOUS_WORD])
+            elif kind == ABOVE:
+                key = combined(key, np.uint64(_above(cursor.lines)))
+            elif kind == LINE:
+                key = combined(key, _beginning(cursor.lines))
+            elif kind == AFTER_ONE:
+                key = combined(key, np.uint64(memory.followed[work.followed[0]]))
+            elif kind == AFTER_TWO:
+                key = combined(key, np.uint64(memory.followed[work.followed[1]]))
             for k in range(skip, skip + count):
                 key = combined(key, np.uint64(recent[k] + 1))
         key = combined(key, np.uint64(i + 1)) | ONE
@@ -78,6 +115,37 @@ def look_up(plan: Plan, memory: Memory, cursor: Cursor, work: Work, learning: bo
         work.slot[i] = find(key, memory.contexts)
         if i < plan.orders and work.slot[i] >= 0:
             work.known[0] = i + 1
+
+
+@kernel(_nrt=False)
+def _above(lines: np.ndarray) -> int:
+    """The symbol above the next one, from 1 on, or 0."""
+    column = lines[MEASURES, COLUMN]
+    return lines[LINE_ABOVE, column] if column < min(lines[MEASURES, ABOVE_LENGTH], COLUMNS) else 0
+
+
+@kernel(_nrt=False)
+def _beginning(lines: np.ndarray) -> np.uint64:
+    """The first two symbols of the line, or as many as there are."""
+    key = combined(np.uint64(lines[THIS_LINE, 0]), np.uint64(lines[THIS_LINE, 1]))
+    return combined(key, np.uint64(min(lines[MEASURES, COLUMN], 2)))
+
+
+@kernel(_nrt=False)
+def _advance_line(symbol: int, plan: Plan, lines: np.ndarray) -> None:
+    measures = lines[MEASURES]
+    column = measures[COLUMN]
+    if symbol == plan.newline:
+        for k in range(min(column, COLUMNS)):
+            lines[LINE_ABOVE, k] = lines[THIS_LINE, k]
+        measures[ABOVE_LENGTH] = column
+        measures[COLUMN] = 0
+        lines[THIS_LINE, 0] = 0
+        lines[THIS_LINE, 1] = 0
+        return
+    if column < COLUMNS:
+        lines[THIS_LINE, column] = symbol + 1
+    measures[COLUMN] = column + 1
 
 
 @kernel(_nrt=False)
@@ -104,6 +172,8 @@ def advance(symbol: int, plan: Plan, memory: Memory, cursor: Cursor, learning: b
     if not cursor.seen[symbol]:
         cursor.seen[symbol] = True
         hashes[SET_HASH] += combined(ONE, code)
+    if plan.newline >= 0:
+        _advance_line(symbol, plan, cursor.lines)
     if learning:
         memory.history[memory.filled[SYMBOLS] & (memory.history.size - 1)] = symbol
         memory.filled[SYMBOLS] += 1

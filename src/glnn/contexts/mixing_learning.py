@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from glnn.contexts.mixing_hashing import ONE, combined, find
-from glnn.contexts.mixing_memory import CONTEXTS, DECISIONS, MANY, NODES, SINGLE, Memory, Work
+from glnn.contexts.mixing_memory import CONTEXTS, DECISIONS, MANY, NODES, SINGLE, SYMBOL_BITS, Memory, Work
 from glnn.contexts.mixing_plan import Plan
 from glnn.contexts.mixing_states import class_of
 from glnn.numeric.kernel import kernel
 
-_RATE, _FINAL_RATE = 0.04, 0.02
+_RATE = 0.04
 _FALL = 0.02
 _LEAST_RATE, _LEAST_STEADY_RATE = 0.002, 0.0003
 _CORRECTION_RATE, _STEADY_CORRECTION_RATE = 0.02, 0.005
@@ -24,6 +24,7 @@ _MOST_COUNTED = 250
 _LONGEST_RUN = 65535
 # A run is entered in the tree of decisions as at most this many sights.
 _MOST_ENTERED = 60
+_TWO_SYMBOLS = (1 << 2 * SYMBOL_BITS) - 1
 
 
 @kernel(_nrt=False)
@@ -56,7 +57,7 @@ def _learn_weights(node: int, depth: int, y: float, plan: Plan, memory: Memory, 
     x, rows, row = work.x[depth], work.row[depth], min(node, NODES - 1)
     least = _LEAST_STEADY_RATE if plan.stationary else _LEAST_RATE
     memory.final_uses[row] += 1.0
-    rate = max(_FINAL_RATE / np.sqrt(1.0 + _FALL * memory.final_uses[row]), least)
+    rate = max(plan.final_rate / np.sqrt(1.0 + _FALL * memory.final_uses[row]), least)
     step = rate * (y - work.numbers[depth, 0])
     for s in range(rows.size):
         memory.final_weights[row, s] += step * work.log_odds[depth, s]
@@ -91,6 +92,10 @@ def count_decision(node: int, bit: int, plan: Plan, memory: Memory, work: Work) 
 @kernel(_nrt=False)
 def count_symbol(symbol: int, plan: Plan, memory: Memory, work: Work) -> None:
     """After all its decisions: enter a symbol in all contexts."""
+    if memory.followed.size > 0:
+        for k in range(2):
+            place = work.followed[k]
+            memory.followed[place] = ((memory.followed[place] << SYMBOL_BITS) | (symbol + 1)) & _TWO_SYMBOLS
     for i in range(plan.kinds.size):
         key = work.keys[i]
         if work.slot[i] < 0:

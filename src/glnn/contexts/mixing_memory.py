@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from glnn.contexts.mixing_hashing import doubled
-from glnn.contexts.mixing_plan import REACH, Plan
+from glnn.contexts.mixing_plan import AFTER_ONE, REACH, Plan
 from glnn.contexts.mixing_states import CLASS_CHANCE, FIRST_CHANCE
 
 # A context: the symbol it was last followed by, how often in a row, and whether it was always that one.
@@ -33,6 +33,14 @@ POSITION, RUN_LENGTH, DIFFERENT = range(3)
 RUNS = 64
 LENGTHS, MISSES = 16, 4
 NODES = 256
+# Rows of the weight set that the last two symbols choose, by their hash.
+PAIRS = 1 << 11
+# What followed the last symbol, and the last two by their hash: two symbols each, of so many bits.
+FOLLOWED, SYMBOL_BITS = 1 << 16, 24
+# So much of a line is known when the next one is read; rows of Cursor.lines, and numbers in the last one.
+COLUMNS = 128
+THIS_LINE, LINE_ABOVE, MEASURES = range(3)
+COLUMN, ABOVE_LENGTH = range(2)
 CONFIDENCES = 24
 CORRECTIONS, CORRECTION_ROWS, BUCKETS = 3, 1 << 12, 33
 # Log-odds that the correction's first and last bucket stand for.
@@ -61,6 +69,8 @@ class Memory(NamedTuple):
     final_weights: np.ndarray
     final_uses: np.ndarray
     corrections: np.ndarray
+    followed: np.ndarray
+    """The last two symbols after each symbol, then after two; empty where no context asks."""
 
     def copy(self) -> Memory:
         """An independent memory."""
@@ -80,6 +90,8 @@ class Cursor(NamedTuple):
     misses: np.ndarray
     seen: np.ndarray
     """Which symbols the sequence had so far."""
+    lines: np.ndarray
+    """This line and the one above it, codes from 1 on, and how long they are; empty where there are no lines."""
 
     def copy(self) -> Cursor:
         """An independent cursor at the same place."""
@@ -116,15 +128,19 @@ class Work(NamedTuple):
     chance: np.ndarray
     numbers: np.ndarray
     corrected: np.ndarray
+    followed: np.ndarray
+    """Where in the memory stands what followed the last symbol, and the last two."""
 
 
 def weight_rows(plan: Plan) -> np.ndarray:
     """Where each weight set's rows begin, and how many there are in all.
 
     A set's row is chosen by: the decision; the longest known order; the longest match; the last symbol; the one
-    before it; and, with predictors from outside, how sure the first of them is.
+    before it; in newer plans both of them; and, with predictors from outside, how sure the first of them is.
     """
     sizes = [NODES, 3 * (plan.orders + 1), 3 * (LENGTHS + 1), NODES + 1, NODES + 1]
+    if plan.pairs:
+        sizes.append(PAIRS)
     if plan.outside:
         sizes.append(CONFIDENCES)
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -173,6 +189,7 @@ def new_memory(plan: Plan) -> Memory:
         np.full((NODES, sets), 1.0 / sets),
         np.zeros(NODES),
         corrections,
+        np.zeros(2 * FOLLOWED if AFTER_ONE in plan.kinds else 0, np.int64),
     )
 
 
@@ -187,6 +204,7 @@ def new_cursor(plan: Plan) -> Cursor:
         np.zeros(matches, np.int64),
         np.zeros(matches, np.int64),
         np.zeros(plan.lengths.size, np.bool_),
+        np.zeros((3, COLUMNS if plan.newline >= 0 else 0), np.int64),
     )
 
 
@@ -220,6 +238,7 @@ def new_work(plan: Plan) -> Work:
         chance,
         np.zeros((depth, 2)),
         np.zeros((depth, 1 + CORRECTIONS), np.int64),
+        np.zeros(2, np.int64),
     )
 
 

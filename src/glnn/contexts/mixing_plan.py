@@ -17,8 +17,12 @@ from glnn.contexts.mixing_states import NEXT_STATE
 
 # Kinds of contexts; each has a number of symbols, and SKIP leaves out that many first.
 ORDER, SKIP, WORD, TWO_WORDS, BAG, SET, RUN, PLACE = range(8)
+LAST_WORD, ABOVE, LINE, AFTER_ONE, AFTER_TWO = range(8, 13)
 # The farthest symbol that a context or the check of a match looks back at.
 REACH = 48
+# Plans as they were first made, for files of that time, and as they are made now.
+FIRST, NOW = 1, 2
+_FINAL_RATES = {FIRST: 0.02, NOW: 0.005}
 # Few symbols, as in DNA: one says little, and contexts must be long.
 _FEW = 8
 _MATCH_BITS = (18.0, 32.0)
@@ -50,6 +54,12 @@ class Plan(NamedTuple):
     stationary: bool
     """Whether old and new sights count alike: for what will be scored without learning on."""
     next_state: np.ndarray
+    newline: int
+    """The symbol that ends a line, or −1."""
+    pairs: bool
+    """Whether a weight set is chosen by the last two symbols."""
+    final_rate: float
+    """How fast the second layer begins to learn."""
 
 
 def make_plan(
@@ -58,8 +68,16 @@ def make_plan(
     several: bool = False,
     outside: int = 0,
     stationary: bool = False,
+    newline: int = -1,
+    version: int = NOW,
 ) -> Plan:
-    """The plan for symbols of these frequencies; `letter` marks the symbols that words are made of."""
+    """The plan for symbols of these frequencies; `letter` marks the symbols that words are made of.
+
+    One text has more to look at now than in the first version; several sequences are read as ever.
+    """
+    if several or frequencies.size <= _FEW:
+        version = FIRST
+    newline = -1 if version == FIRST else newline
     size = frequencies.size
     letter = np.zeros(size, np.bool_) if letter is None else letter
     tree = huffman(frequencies + 1)
@@ -69,7 +87,7 @@ def make_plan(
         depth[branchings[symbol, : lengths[symbol]]] = np.arange(lengths[symbol])
     rank = np.zeros(size + 1, np.int64)
     rank[np.argsort(-frequencies, kind="stable")] = np.arange(size)
-    contexts = contexts_for(size, bool(letter.any()), several)
+    contexts = contexts_for(size, bool(letter.any()), several, newline >= 0, version)
     kinds, counts, skips = np.array(contexts, np.int64).T.copy()
     return Plan(
         tree.children,
@@ -87,10 +105,13 @@ def make_plan(
         outside,
         stationary,
         NEXT_STATE,
+        newline,
+        version != FIRST,
+        _FINAL_RATES[version],
     )
 
 
-def contexts_for(size: int, words: bool, several: bool) -> list[Context]:
+def contexts_for(size: int, words: bool, several: bool, lines: bool = False, version: int = FIRST) -> list[Context]:
     """The contexts (kind, symbols, symbols left out before them), the orders first."""
     orders: tuple[int, ...] = (0, 1, 2, 3, 4, 6, 8, 12)
     if size <= _FEW:
@@ -103,6 +124,10 @@ def contexts_for(size: int, words: bool, several: bool) -> list[Context]:
         contexts += [(BAG, 1, 0), (SET, 1, 0), (RUN, 0, 0), (PLACE, 1, 0)]
     elif size > _FEW:
         contexts += [(SKIP, 2, 2)]
+    if version != FIRST:
+        contexts += [(AFTER_ONE, 1, 0), (AFTER_TWO, 1, 0)]
+        contexts += [(ABOVE, 1, 0), (LINE, 1, 0)] if lines else []
+        contexts += [(LAST_WORD, 0, 0)] if words else []
     return contexts
 
 
@@ -120,6 +145,12 @@ def letters_of(symbols: Iterable[Any], are_bytes: bool = False) -> np.ndarray:
     letters = np.array([mark is True for mark in marks], np.bool_)
     several_words = any(mark is False for mark in marks) and letters.sum() > _FEW
     return letters if several_words else np.zeros(len(marks), np.bool_)
+
+
+def newline_of(symbols: Iterable[Any], are_bytes: bool = False) -> int:
+    """The code of the symbol that ends a line, or −1."""
+    end = ord("\n") if are_bytes else "\n"
+    return next((code for code, symbol in enumerate(symbols) if type(symbol) is type(end) and symbol == end), -1)
 
 
 def _is_letter(symbol: Any) -> bool | None:
@@ -147,6 +178,11 @@ def names_of(plan: Plan) -> tuple[str, ...]:
         SET: "last {count} and what came so far",
         RUN: "run",
         PLACE: "place in the sequence",
+        LAST_WORD: "word before",
+        ABOVE: "last {count} and the symbol above",
+        LINE: "last {count} and how the line began",
+        AFTER_ONE: "last {count} and what followed it before",
+        AFTER_TWO: "last {count} and what followed the last two before",
     }
     contexts = [
         named[kind].format(count=count, skip=skip)

@@ -19,6 +19,7 @@ from glnn.contexts.mixing_memory import (
     MANY,
     MISSES,
     NODES,
+    PAIRS,
     PER_CONTEXT,
     PER_MATCH,
     RUNS,
@@ -169,8 +170,11 @@ def _choose_rows(at: int, node: int, longest: int, plan: Plan, cursor: Cursor, w
     for k in range(2):
         last = cursor.recent[k]
         row[3 + k] = base[3 + k] + (min(plan.rank[last], NODES - 1) if last < plan.lengths.size else NODES)
+    if plan.pairs:
+        pair = combined(np.uint64(cursor.recent[0]), np.uint64(cursor.recent[1])) & np.uint64(PAIRS - 1)
+        row[5] = base[5] + np.int64(pair)
     if plan.outside > 0:
-        row[5] = base[5] + work.confidence[0]
+        row[-1] = base[-2] + work.confidence[0]
 
 
 @kernel(_nrt=False)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from glnn.contexts.mixing_plan import FIRST, NOW
 from glnn.contexts.ngram import LONGEST_ORDER
 from glnn.estimators.network import Network
 from glnn.estimators.persistence import load
@@ -30,7 +31,7 @@ def arrays_of(recipe: Recipe, networks: tuple[Network, ...], size: int) -> tuple
     if recipe.beside.odds is not None:
         arrays |= {f"odds/{name}": part for name, part in recipe.beside.odds._asdict().items()}
     numbers = {"cut": recipe.cut, "stationary": recipe.stationary, "averaged": recipe.averaged}
-    return arrays, {**numbers, "planned": recipe.planned, "order": recipe.beside.order}
+    return arrays, {**numbers, "planned": recipe.planned, "order": recipe.beside.order, "version": recipe.version}
 
 
 def recipe_from(arrays: dict[str, np.ndarray], fitted: dict[str, Any], size: int, networks: int) -> Recipe:
@@ -46,6 +47,7 @@ def recipe_from(arrays: dict[str, np.ndarray], fitted: dict[str, Any], size: int
         bool(fitted.get("averaged", False)),
         fitted.get("planned"),
         beside,
+        version=fitted.get("version", FIRST),
     )
     _check(recipe)
     return recipe
@@ -107,5 +109,7 @@ def _check(recipe: Recipe) -> None:
         raise ModelFileError("the sequences read do not fit the symbols read")
     if recipe.planned is not None and (type(recipe.planned) is not int or not 0 < recipe.planned <= recipe.codes.size):
         raise ModelFileError(f"the plan is made from {recipe.planned!r} of {recipe.codes.size} symbols")
+    if recipe.version not in (FIRST, NOW):
+        raise ModelFileError(f"the plan is of version {recipe.version!r}: this glnn knows {FIRST} to {NOW}")
     if type(recipe.cut) is not int or not 0 <= recipe.cut <= recipe.codes.size:
         raise ModelFileError(f"the members begin at {recipe.cut!r} of {recipe.codes.size} symbols")

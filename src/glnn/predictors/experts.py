@@ -24,8 +24,8 @@ from glnn.sequences import Alphabet, Encoded
 # A smaller share counts as 0.
 _LEAST_SHARE, _LEAST_ODDS = 0.02, 0.005
 _STEPS, _SETTLED = 300, 1e-6
-# How many symbols each is thought to have predicted before any was seen: of what is frozen the uniform distribution
-# two, since what it did not foresee will cost as much again and again; of what learns, half a one.
+# How many symbols each is thought to have predicted before any was seen: the uniform distribution two beside what is
+# frozen, where the unforeseen costs as much again and again, and half a one beside what learns.
 _BEFORE, _BEFORE_UNIFORM, _BEFORE_UNIFORM_LEARNS = 1.0, 2.0, 0.5
 
 

@@ -1,8 +1,8 @@
 """How several sequences that will be scored alike are best read, and with what beside: their last fifth tells.
 
 The fifth is gone through in stretches. Each is scored frozen by what has read all before it, and then read too.
-Networks stopped learning earlier; here as later, contexts have seen newer sequences than they. Whatever the world's
-drift makes of that shows in the gain, Σ over sequences of bits saved, which counts from two standard errors on.
+Networks stopped learning earlier; here as later, contexts have seen newer sequences than they, and what drift makes of
+that shows in the gain, Σ over sequences of bits saved. It counts from two standard errors on.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class FrozenTrial:
         edges = np.linspace(len(data) - judged, len(data), _STRETCHES + 1).round().astype(int)
         edges = np.unique(edges)
         self._before = data.select(range(edges[0]))
-        self._stretches = [data.select(range(*pair)) for pair in pairwise(edges)]
+        self._stretches = [data.select(range(*pair)) for pair in pairwise(edges.tolist())]
         self._judged = slice(self._before.codes.size, data.codes.size)
         self._sequence = np.repeat(np.arange(len(data)), np.diff(data.starts))[self._judged]
 

@@ -120,7 +120,8 @@ class MixtureState:
 
     def place(self) -> dict[str, np.ndarray]:
         """The symbols before and what follows from them; what it learned on the way belongs to its memory."""
-        own = {f"cursor/{name}": array.copy() for name, array in self._reader.cursor._asdict().items()}
+        cursor = self._reader.cursor._asdict()
+        own = {f"cursor/{name}": array.copy() for name, array in cursor.items() if array.size}
         for k, member in enumerate(self._members):
             own |= {f"{k}/{name}": array for name, array in place_of(member).items()}
         return own
@@ -128,13 +129,15 @@ class MixtureState:
     def move(self, place: dict[str, np.ndarray]) -> None:
         """Stand where another stood."""
         reader = self._reader
-        found = {name: placed(place, f"cursor/{name}", like) for name, like in reader.cursor._asdict().items()}
+        cursor = {name: array for name, array in reader.cursor._asdict().items() if array.size}
+        found = {name: placed(place, f"cursor/{name}", like) for name, like in cursor.items()}
         size, most = reader.plan.lengths.size, reader.memory.filled[0]
         recent, pointer, numbers = found["recent"], found["pointer"], found["numbers"]
         inside = recent.min() >= 0 and recent.max() <= size and pointer.min() >= -1 and pointer.max() < most
-        if not inside or min(found["length"].min(), found["misses"].min(), numbers.min()) < 0:
+        counted = [numbers, *(found[name] for name in ("length", "misses", "lines") if name in found)]
+        if not inside or min(int(array.min()) for array in counted) < 0:
             raise InputError("the place of a stream is not that of this mixture: take that of the same")
-        for name, array in reader.cursor._asdict().items():
+        for name, array in cursor.items():
             array[:] = found[name]
         for k, member in enumerate(self._members):
             own = f"{k}/"

@@ -13,7 +13,7 @@ import numpy as np
 
 from glnn.contexts.mixing import CHUNK, ContextMixing, firsts, new_reader
 from glnn.contexts.mixing_averaging import WeightAverage
-from glnn.contexts.mixing_plan import Plan, letters_of, make_plan
+from glnn.contexts.mixing_plan import NOW, Plan, letters_of, make_plan, newline_of
 from glnn.predictors import Predictor
 from glnn.predictors.experts import ALONE, Beside, Experts, best_shares, counts_of, learned_odds
 from glnn.predictors.mixture import MixturePredictor, pieces
@@ -45,6 +45,8 @@ class Recipe:
     beside: Beside = ALONE
     choose: bool = False
     """Whether the shares of what stands beside are to follow from the end, each symbol before it is learned."""
+    version: int = NOW
+    """Of the plan: a file is read as it was when it was written."""
 
     def read(
         self, alphabet: Alphabet, networks: tuple[Predictor, ...], online: bool, progress: Progress | None = None
@@ -54,7 +56,7 @@ class Recipe:
         planned = self._first(data)
         end = planned.codes.size
         members = networks if self.cut < end else ()
-        reader = new_reader(plan_of(planned, len(members), self.stationary))
+        reader = new_reader(plan_of(planned, len(members), self.stationary, self.version))
         experts = Experts(alphabet, counts_of(planned), self.beside)
         average = WeightAverage(self.cut if members else 0, end)
         first, said = firsts(self.starts), []
@@ -130,12 +132,13 @@ class Recipe:
             yield from ((part, None) for part in _chunks(planned, data.codes.size, CHUNK))
 
 
-def plan_of(data: Encoded, outside: int, stationary: bool) -> Plan:
+def plan_of(data: Encoded, outside: int, stationary: bool, version: int = NOW) -> Plan:
     """What a mixture looks at in such data."""
     alphabet = data.alphabet
-    letter = letters_of(alphabet.symbols, alphabet.base.kind == "bytes")
+    are_bytes = alphabet.base.kind == "bytes"
+    letter, newline = letters_of(alphabet.symbols, are_bytes), newline_of(alphabet.symbols, are_bytes)
     counts = np.bincount(data.codes, minlength=len(alphabet))
-    return make_plan(counts, letter, len(data) > 1, outside, stationary)
+    return make_plan(counts, letter, len(data) > 1, outside, stationary, newline, version)
 
 
 def for_network(data: Encoded) -> Encoded:
