@@ -38,6 +38,14 @@ def test_the_model_is_that_of_the_estimator(glnn: Command, files: Path) -> None:
     assert json.loads((files / "run" / "result.json").read_text()) == result
 
 
+def test_validation_data_that_were_learned_too_are_told_as_they_were_before(glnn: Command, files: Path) -> None:
+    options = ("--model", "glnn", "--units", 4, "--degree", 2, "--restarts", 1, "--budget", "0.3s", "--run", "run")
+    result = glnn("train", "tunes.txt", "--valid", "more.txt", *options, "--seed", 3, "--json").json
+    assert result["valid_learned"] is True
+    assert result["valid_bits"] == pytest.approx(result["combined_bits"][-1] * len(MORE))
+    assert result["valid_bits"] != load(files / "run" / "model.safetensors").bits(MORE)
+
+
 def test_members_are_told_one_by_one(glnn: Command, files: Path) -> None:
     options = ("--members", 2, "--calibration", "--start", "typical")
     done = glnn("train", "tunes.txt", "--model", "glnn", *SMALL, *STEPS, *options, "--run", "run", "--json")

@@ -10,6 +10,7 @@ from glnn.models.lstm import LSTM
 from glnn.network import random_graph
 from glnn.predictors.network import NetworkPredictor
 from glnn.sequences import Alphabet, Encoded
+from glnn.training import typical_start as module
 from glnn.training.typical_start import (
     LENGTH,
     MANY,
@@ -116,3 +117,20 @@ def test_a_start_that_validation_data_begin_with_stays() -> None:
 def test_too_little_data_change_nothing() -> None:
     predictor = network()
     assert typical_start(predictor.model, predictor.params, drawn(predictor, 20), None) is None
+
+
+def test_a_network_that_never_forgets_its_start_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    forgets = network()
+    data = drawn(forgets, 3000)
+    start = -2.0 * np.ones_like(forgets.params.V0)
+    monkeypatch.setattr(module, "typical_start", lambda *_: start)
+    assert automatic_start(forgets.model, forgets.params, data, None, False) is start
+    assert automatic_start(forgets.model, forgets.params, data, drawn(forgets, 200), True) is start
+    # Without any transitions it stands still, and knows the data by the state it began with.
+    params = forgets.params.replace(theta=0.0 * forgets.params.theta, V0=-start)
+    data = drawn(NetworkPredictor(forgets.model, params, ALPHABET), 3000)
+    for held, continues in ((None, False), (data, True)):
+        assert automatic_start(forgets.model, params, data, held, continues) is None
+    # Nobody knows what comes of it where all data are near their beginning.
+    few = drawn(NetworkPredictor(forgets.model, params, ALPHABET), 900)
+    assert automatic_start(forgets.model, params, few, None, False) is start

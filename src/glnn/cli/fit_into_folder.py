@@ -215,6 +215,9 @@ def _result(folder: RunFolder, config: Config, model: Any, valid: Data | None, w
     if valid is not None:
         found = scored(model, valid)
         result |= {"valid_bits": found.bits, "valid_symbols": found.symbols}
+        if result.get("combined_bits") and any("steps_on_all_data" in one for one in result["members"]):
+            # Learned by now: what they cost before is what tells.
+            result |= {"valid_bits": result["combined_bits"][-1] * found.symbols, "valid_learned": True}
     return finite(result)  # type: ignore[no-any-return]
 
 
@@ -238,7 +241,8 @@ def _print(result: dict[str, Any]) -> None:
     rows.append(("time", f"{result['cpu_seconds']:.1f} s of CPU, {result['wall_seconds']:.1f} s in all"))
     if result.get("valid_symbols"):
         each = result["valid_bits"] / result["valid_symbols"]
-        rows.append(("validation data", f"{result['valid_bits']:,.1f} bits, {each:.4f} per symbol"))
+        learned = ", before they were learned too" if result.get("valid_learned") else ""
+        rows.append(("validation data", f"{result['valid_bits']:,.1f} bits, {each:.4f} per symbol{learned}"))
     elif result["validation_bits"] is not None and result["held_out"]:
         each = result["validation_bits"] / result["held_out"]
         rows.append(("held-out end", f"{result['validation_bits']:,.1f} bits, {each:.4f} per symbol"))

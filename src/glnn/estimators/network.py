@@ -157,6 +157,13 @@ class Network(FittedNetwork):
         'state at the start of a sequence: "trained", or "typical" of the middle of the data, which suits snippets of '
         'one long text; "auto" chooses in recipe "best"',
     )
+    refit: bool | str = parameter(
+        "auto",
+        partial(flag, word="auto"),
+        "once everything is chosen, let the networks that predict go on over training and validation data together, "
+        "where the second are a fifth of the first or more (stochastic training, budgets of seconds); "
+        '"auto" does so in recipe "best"',
+    )
     precision: str = parameter(
         "float64",
         partial(choice, allowed=("float64", "float32")),
@@ -203,10 +210,11 @@ class Network(FittedNetwork):
         """Learn from one or several sequences of any accepted kind.
 
         Without `validation` the end of the data is held out (`validation_fraction`), and the parameters that predict it
-        best are kept. `mask` says what is to be predicted. Each callback is called with a `StepInfo` and the `Trainer`
-        after every step and stops the training by returning True; so does Ctrl-C. The best model is kept. An `observer`
-        (`glnn.training.observer.Observer`) sees everything, and its time is not charged. With a `cluster`, a
-        `distributed.Client` of Dask, members train on its workers at the same time.
+        best are kept. In recipe "best" the networks learn from what validates too, at last (`refit`): to know how good
+        a model is, score other data or read `validation_bits_`. `mask` says what is to be predicted. Each callback is
+        called with a `StepInfo` and the `Trainer` after every step and stops the training by returning True; so does
+        Ctrl-C. The best model is kept. An `observer` (`glnn.training.observer.Observer`) sees everything, and its time
+        is not charged. With a `cluster`, a `distributed.Client` of Dask, members train on its workers at the same time.
         """
         plan = self._plan()
         given = self._given(data, validation, mask, validation_mask, sample_weight)
@@ -257,6 +265,7 @@ class Network(FittedNetwork):
             full=self._full,
             validation_fraction=values["validation_fraction"],
             members=self._automatic("members"),
+            refit=bool(self._automatic("refit")) and values["trainer"] is None,
             cores=values["n_jobs"] or cores(),
             trainer=values["trainer"] or method.trainer,
         )

@@ -51,8 +51,8 @@ _LATER: dict[str, Any] = {
 }
 # What "auto" stands for in the parameters that act on the prediction alone.
 _AUTOMATIC: dict[str, dict[str, Any]] = {
-    "paper": {"calibration": False, "members": 1, "start": "trained"},
-    "best": {"calibration": True, "members": "auto", "start": "auto"},
+    "paper": {"calibration": False, "members": 1, "start": "trained", "refit": False},
+    "best": {"calibration": True, "members": "auto", "start": "auto", "refit": True},
 }
 
 
@@ -80,7 +80,7 @@ class FittedNetwork(SequenceModel):
         self.alphabet_ = given.alphabet
         best, progress = training.best, training.best.progress
         assert progress is not None
-        self.params_ = progress.best
+        self.params_ = best.chosen
         self.graph_ = best.model.graph  # type: ignore[attr-defined]
         self.degree_ = self.graph_.edges // self.graph_.units
         self.history_ = [asdict(info) for info in progress.history]
@@ -103,7 +103,7 @@ class FittedNetwork(SequenceModel):
         self.member_smoothing_ = list(combination.shares)
         self.combined_bits_ = list(combination.bits) or None
         self.members_ = [_told(run) for run in runs]
-        networks = [(run.model, run.progress.best) for run in runs if run.progress is not None]
+        networks = [(run.model, run.chosen) for run in runs if run.progress is not None]
         self._use(networks, given.escape)
         return self
 
@@ -261,4 +261,7 @@ class FittedNetwork(SequenceModel):
 
 def _told(run: Run) -> dict[str, Any]:
     """A start in the record."""
-    return {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}
+    told = {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}
+    if run.final is not None:
+        told |= {"steps_on_all_data": run.final.step, "seconds_on_all_data": run.final.seconds}
+    return told

@@ -55,12 +55,17 @@ class Combination:
 def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str, share: float | None) -> Combination:
     """Choose everything for the runs that are kept; `share` is given, or None to choose it too."""
     parts = training.split
-    starts = tuple(_start_of(run, parts, start) for run in runs)
+    starts = tuple(_start_of(run, _best_of(run), parts, start) for run in runs)
+    # Weights and shares are chosen with networks that have not learned the validation data.
+    finally_at = tuple(
+        one if run.final is None else _start_of(run, run.chosen, parts, start)
+        for run, one in zip(runs, starts, strict=True)
+    )
     least = 1.0 / (parts.train.codes.size + 2.0)
     weights = equal_weights(len(runs)) if len(runs) > 1 else None
     if parts.validation is None:
         shares = (least if share is None and weights is not None else 0.0,) * len(runs)
-        return Combination(starts, weights, least if share is None else share, shares)
+        return Combination(finally_at, weights, least if share is None else share, shares)
     which = _positions(parts, len(runs))
     rows = np.stack([_rows(run, parts, one, which) for run, one in zip(runs, starts, strict=True)])
     codes = parts.validation.codes[which]
@@ -81,7 +86,7 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
     logs = [_logs(one, codes) for one in (*rows, plain, chosen)]
     if share is None:
         share = best_share(logs[-1], len(parts.train.alphabet), least)
-    return Combination(starts, weights, share, shares, tuple(float(-_BITS * one.mean()) for one in logs))
+    return Combination(finally_at, weights, share, shares, tuple(float(-_BITS * one.mean()) for one in logs))
 
 
 def _logs(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -95,10 +100,10 @@ def _best_of(run: Run) -> Params:
     return run.progress.best
 
 
-def _start_of(run: Run, parts: TrainingData, start: str) -> np.ndarray | None:
+def _start_of(run: Run, params: Params, parts: TrainingData, start: str) -> np.ndarray | None:
     if start == "trained":
         return None
-    given = (run.model, _best_of(run), parts.train, parts.validation)
+    given = (run.model, params, parts.train, parts.validation)
     return typical_start(*given) if start == "typical" else automatic_start(*given, parts.continues)
 
 

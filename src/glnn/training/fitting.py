@@ -17,6 +17,7 @@ from glnn.models import Model
 from glnn.network import Graph, random_graph
 from glnn.progress import Display
 from glnn.sequences import Encoded, TrainingData
+from glnn.training import all_data
 from glnn.training.budget import Budget
 from glnn.training.cluster import on_cluster
 from glnn.training.compiling import beginning, compiling
@@ -41,8 +42,12 @@ from glnn.training.sizes import (
 from glnn.training.trainer import Callback, Trainer
 from glnn.training.validation import Validation
 
-RIVAL_PART, RIVALS_IN_HEAT, RIVAL_MEMBERS = 0.15, 4, 2
-"""Of batch training: a start's part of a turn in the heat, how many are in it, how many predict together in the end."""
+RIVAL_PART, RIVALS_IN_HEAT, RIVAL_MEMBERS = 0.15, 4, 5
+"""Of batch training: a start's part of a turn in the heat, how many are in it, how many predict together in the end.
+
+Of networks that count, some fail on a line longer than any they have seen, and each on another: several are safe."""
+RIVAL_NEAR = 1.1
+"""Members of theirs cost at most so many times what the best one does."""
 RIVAL_WEIGHT = 0.3
 """And its share where it races with the others for one budget."""
 LEAST_FOR_SIZES = 4
@@ -76,6 +81,8 @@ class Plan:
     """Units in stochastic training where all symbols share a matrix."""
     trainer: Callable[..., Trainer] = Trainer
     """What trains one start, called like `Trainer`."""
+    refit: bool = False
+    """Whether the networks that are kept go on over training and validation data together at last."""
     rival: Settings | None = None
     """Other settings, of batch training, that race against these with a smaller share of the budget."""
 
@@ -95,15 +102,20 @@ def train(
     """
     data = parts.train
     plan = for_long_data(plan, data.codes.size)
+    whole, refit = plan.budget, plan.refit and all_data.teaches(parts, plan.budget)
+    if refit:
+        plan = replace(plan, budget=all_data.before(whole), sizes_for=plan.sizes_for or whole)
     several = members_of(plan, data.codes.size) > 1
     if several:
         # Several train side by side instead, each on one thread.
         plan = replace(plan, settings=replace(plan.settings, threads=1))
     teams = make_teams(plan, parts)
     runs = [run for team in teams for run in team.runs]
-    training = Training(runs, teams[0].size, parts, [team.members for team in teams], finish)
+    training = Training(
+        runs, teams[0].size, parts, [team.members for team in teams], finish, [team.near for team in teams]
+    )
     if display.verbose:
-        display.say(opening(plan.name, *teams[0].size, plan.budget, parts))
+        display.say(opening(plan.name, *teams[0].size, whole, parts))
     with compiling(display):
         for team in teams:
             if team is teams[0] or team.halving:
@@ -116,32 +128,40 @@ def train(
 
     def given_to(run: Run) -> tuple[Callable[..., Trainer], tuple[Any, ...]]:
         kind, settings = run.trainer or plan.trainer, run.settings or plan.settings
-        return kind, (run.model, data, run.params, settings, run.validation, run.seed, run.progress)
+        return kind, (run.model, run.data or data, run.params, settings, run.validation, run.seed, run.progress)
 
     def trainer(run: Run) -> Trainer:
         kind, given = given_to(run)
         made = kind(*given)
         made.most_seconds = plan.budget.seconds
-        if observer is not None:
+        if observer is not None and run.data is None:
             made.recorder = Replay(observer.recorded(run), partial(observer.step, run), changing)
         return made
 
     def listen(run: Run, info: StepInfo, source: Trainer) -> bool:
         if display.verbose:
-            display.update(fraction_spent(plan.budget, training), line_of_step(run, info, runs, parts))
+            text = line_of_step(run, info, runs, parts) if run.data is None else "going on over all data"
+            display.update(fraction_spent(whole, training), text)
         return any([callback(info, source) for callback in callbacks])
+
+    def told(run: Run, info: StepInfo, source: Trainer) -> None:
+        if observer is not None and run.data is None:
+            observer.step(run, info, source)
 
     together: Together | None = None
     if cluster is not None:
-        together = on_cluster(cluster, given_to, None if observer is None else observer.step)
+        together = on_cluster(cluster, given_to, None if observer is None else told)
     elif plan.cores > 1 and (several or (plan.settings.threads == 1 and plan.budget.seconds is not None)):
         # Steps are counted: who has the last one must not depend on who is ready first.
         together = partial(side_by_side, threads=plan.cores)
     try:
         if in_turns(plan, data.codes.size):
-            best = compete(teams, plan.budget, trainer, listen, together)
+            more = all_data.left_for_batches(whole) if refit else 0.0
+            best = compete(teams, plan.budget, trainer, listen, together, more)
         else:
             best = race(runs, plan.budget, trainer, listen, teams[0].members, together)
+        if refit:
+            all_data.go_on(training, whole, trainer, listen, together)
     finally:
         display.close()
         if observer is not None:
@@ -246,7 +266,7 @@ def _rivals(plan: Plan, parts: TrainingData, turn: float) -> Team | None:
         run.trainer, run.weight = QuasiNewtonTrainer, RIVAL_PART if turns else RIVAL_WEIGHT
         runs.append(run)
     members = RIVAL_MEMBERS if turns and isinstance(plan.members, str) else members_of(plan, data.codes.size)
-    return Team(runs, size, members, halving=True, in_heat=RIVALS_IN_HEAT)
+    return Team(runs, size, members, halving=True, in_heat=RIVALS_IN_HEAT, near=RIVAL_NEAR)
 
 
 def _warm_up(run: Run, plan: Plan, data: Encoded) -> None:

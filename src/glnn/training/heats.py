@@ -37,6 +37,8 @@ class Team:
     """Whether its starts race by halving, down to the members, when it has won its heat."""
     in_heat: int = 1
     """How many of its starts take part in the heat; their weights say for what part of a turn."""
+    near: float = math.inf
+    """Members whose validation data cost so many times as much as the best one's do not predict."""
     planned: int = 0
     """For how many of them there are turns; what those leave that end early is for more. 0 for all of the members."""
 
@@ -53,8 +55,12 @@ def compete(
     trainer: Callable[[Run], Trainer],
     listener: Listener,
     together: Together | None = None,
+    more: float = 0.0,
 ) -> Run:
-    """Train within a budget of seconds; returns the best run, whose team is the one to keep."""
+    """Train within a budget of seconds; returns the best run, whose team is the one to keep.
+
+    A team that races by halving may spend so many seconds `more`.
+    """
     assert budget.seconds is not None
     turn = turn_of(budget, teams)
     runs = [run for team in teams for run in team.runs]
@@ -64,7 +70,7 @@ def compete(
         if not take_turns(heat, {"seconds": turn}, _who_gives_up(trainer, teams), listener, together):
             team = teams[best_of(runs).team]
             if team.halving:
-                _by_halving(team, runs, budget.seconds, trainer, listener, together)
+                _by_halving(team, runs, budget.seconds + more, trainer, listener, together)
             else:
                 _in_turns(team, runs, budget.seconds, turn, trainer, listener, together)
     except KeyboardInterrupt:

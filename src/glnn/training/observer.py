@@ -34,6 +34,8 @@ class Training:
     members: Sequence[int]
     """How many starts of each team predict together, at the most."""
     finish: Callable[[Training], Any] = field(repr=False)
+    near: Sequence[float] = ()
+    """How many times what the best one's validation data cost those of other members may cost; empty for any."""
 
     @property
     def best(self) -> Run:
@@ -45,11 +47,14 @@ class Training:
         team = self.best.team
         begun = [run for run in self.runs if run.progress is not None and run.team == team]
         ordered = sorted(begun, key=lambda run: -run.score)[: self.members[team]]
-        return [run for k, run in enumerate(ordered) if k == 0 or run.score > -math.inf]
+        near = self.near[team] if self.near else math.inf
+        least = near * ordered[0].score if math.isfinite(near) else -math.inf
+        return [run for k, run in enumerate(ordered) if k == 0 or (run.score > -math.inf and run.score >= least)]
 
     def used(self, what: str) -> float:
         """Seconds, steps or passes spent by all starts together."""
-        return sum(run.used(what) for run in self.runs)
+        last = sum(float(getattr(run.final, _NAMES.get(what, what))) for run in self.runs if run.final is not None)
+        return sum(run.used(what) for run in self.runs) + last
 
     def fitted(self) -> Any:
         """The model as if the training had ended now: fitted, ready to predict and to save."""
@@ -76,6 +81,7 @@ class Observer:
 
 
 _BITS = 1.0 / np.log(2.0)
+_NAMES = {"steps": "step"}
 
 
 def opening(name: str, units: int, degree: int, restarts: int, budget: Budget, parts: TrainingData) -> str:

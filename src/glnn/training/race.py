@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from glnn.models import Model, Params
+from glnn.sequences import Encoded
 from glnn.training.budget import Budget, charged_alone
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.records import Progress, StepInfo
@@ -46,6 +47,10 @@ class Run:
     """Its share of what each run may spend."""
     team: int = 0
     """Only runs of one team predict together: they are alike."""
+    data: Encoded | None = None
+    """Other data than the other runs have; None for theirs."""
+    final: Progress | None = field(default=None)
+    """Where its network came by going on over all data, once everything was chosen (`all_data.py`)."""
     rested: bool = False
     """Whether its patience ended before its share was spent, and more of the same is not worth it."""
 
@@ -53,6 +58,12 @@ class Run:
     def score(self) -> float:
         """The best validation score so far (of the training data where nothing validates)."""
         return -math.inf if self.progress is None else self.progress.best_score
+
+    @property
+    def chosen(self) -> Params:
+        """The parameters that predict."""
+        assert self.progress is not None
+        return self.progress.best if self.final is None else self.final.best
 
     @property
     def finished(self) -> bool:

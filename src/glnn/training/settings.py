@@ -40,6 +40,8 @@ class Settings:
     """Chunks that the running average of the parameters holds; 1 or less for none. Stochastic training only."""
     patience_part: float | None = None
     """Stop after this part of the budget without a better validation score; stochastic training only."""
+    enough: float | None = None
+    """Stop when the training data have this log-likelihood a predicted symbol; batch training only."""
     coherence: int | None = None
     """Steps between measurements of how far each unit's effects add up over time; None (the paper) is never."""
 

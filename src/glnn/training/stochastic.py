@@ -292,6 +292,11 @@ class StochasticTrainer(Trainer):
         return min(max(parts, default=0.0), 1.0)
 
 
+def last_noise(memory: dict[str, np.ndarray]) -> float:
+    """The noise that a training had come to."""
+    return float(memory["numbers"][5]) if "numbers" in memory else FIRST_NOISE
+
+
 def _rate(fraction: float) -> float:
     """1, after a short rise and before a long fall to 0."""
     return min(1.0, (fraction + 1e-3) / _RISE, (1.0 - fraction) / (1.0 - _FALL))

@@ -130,6 +130,9 @@ class Trainer:
             return "not finite"
         if info.writing_rate == 0.0 and info.transition_rate == 0.0 and same:
             return "converged"
+        enough = self.settings.enough
+        if enough is not None and same and info.log_likelihood >= enough * self._whole.predicted:
+            return "enough"
         if patience is not None and self.progress.step - self.progress.best_step >= patience:
             return "patience"
         return ""

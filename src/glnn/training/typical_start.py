@@ -23,6 +23,8 @@ MANY = 10
 SNIPPETS = 64
 LENGTH = 48
 """How many snippets decide at most, and how long they are."""
+# A start is forgotten if, so many symbols on, another costs less than so many nats and part of all more.
+_SOON, _FAR, _NATS, _PART = 1000, 20_000, 7.0, 0.01
 _VISITED = 400
 _MOST_SYMBOLS = 200_000
 _FREQUENT = 4
@@ -38,13 +40,16 @@ def automatic_start(
     """A typical start where the data ask for one; None where V⁰ as trained should stay.
 
     It stays after many sequences, and where validation data of their own begin as the training data do. Held-out data
-    that go on where the training data end (`continues`) say nothing about beginnings.
+    that go on where the training data end (`continues`) say nothing about beginnings; V⁰ stays there in networks that
+    never forget it, as those that count: what begins like the training data would cost more for ever.
     """
     if len(train) >= MANY:
         return None
     start = typical_start(model, params, train, held)
-    if start is None or held is None or continues:
-        return start
+    if start is None:
+        return None
+    if held is None or continues:
+        return start if _is_forgotten(model, params, start, train) else None
     # Over all of them: where something is counted, a wrong start is felt for thousands of symbols.
     trained, typical = (float(_by_sequence(model, params.replace(V0=V0), held).sum()) for V0 in (params.V0, start))
     return start if typical > trained else None
@@ -92,6 +97,19 @@ def cut_snippets(data: Encoded) -> Encoded | None:
     places = (np.array(chosen)[:, None] + np.arange(LENGTH)).ravel()
     starts = np.arange(len(chosen) + 1, dtype=data.starts.dtype) * LENGTH
     return Encoded(data.codes[places], starts, data.mask[places], data.alphabet)
+
+
+def _is_forgotten(model: Model, params: Params, start: np.ndarray, data: Encoded) -> bool:
+    """Whether data that begin as those trained on cost no more with another start, once it is some way back."""
+    first = int(np.argmax(np.diff(data.starts)))
+    begin, end = int(data.starts[first]), min(int(data.starts[first + 1]), int(data.starts[first]) + _FAR)
+    mask = data.mask[begin:end].copy()
+    mask[:_SOON] = False
+    if not mask.any():
+        return True
+    far = Encoded(data.codes[begin:end], np.array([0, end - begin], data.starts.dtype), mask, data.alphabet)
+    trained, other = (float(_by_sequence(model, params.replace(V0=V0), far).sum()) for V0 in (params.V0, start))
+    return trained - other < _NATS - _PART * trained
 
 
 def visited_states(model: Model, params: Params, data: Encoded) -> tuple[np.ndarray, np.ndarray]:

@@ -87,13 +87,23 @@ def split(data: TrainingData, fraction: float | str) -> TrainingData:
 def share_of_uniform(training: Training) -> float:
     """The share that suits the validation data best; at least 1/(T + 2), where the paper's own ends after T symbols."""
     best, parts = training.best, training.split
-    least = 1.0 / (parts.train.codes.size + 2.0)
+    least = least_share(parts)
     if best.validation is None or best.progress is None:
         return least
-    params, state = best.progress.best, None
+    params = best.progress.best
     with single_threaded_blas():
-        if parts.continues:
-            corpus = prepare(parts.train, stretch_length(best.model.units))
-            state = Engine(best.model, corpus, memory=0).forward(params).state
-        values = best.validation.log_likelihoods(params, state)
+        values = best.validation.log_likelihoods(params, state_after(best.model, params, parts))
     return best_share(values, len(parts.train.alphabet), least)
+
+
+def least_share(parts: TrainingData) -> float:
+    """What the paper's share of the uniform distribution has come to after the training data."""
+    return 1.0 / (parts.train.codes.size + 2.0)
+
+
+def state_after(model: Model, params: Params, parts: TrainingData) -> np.ndarray | None:
+    """A network's state after the training data, where the validation data go on from there."""
+    if not parts.continues:
+        return None
+    with single_threaded_blas():
+        return Engine(model, prepare(parts.train, stretch_length(model.units)), memory=0).forward(params).state
