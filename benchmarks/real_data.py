@@ -63,7 +63,7 @@ def members_alone(model: Any, data: DataSet) -> dict[str, Any]:
 
     if not isinstance(model, glnn.Mixture):
         return {}
-    encoded = model._given(glnn.Sequences(data.score) if data.several else data.score, None, None, None, None).data
+    encoded = model._given(glnn.Sequences(data.score) if data.several else data.score, None, None, None, None).train
     predictor: Any = getattr(model.predictor_, "inner", model.predictor_)
     contexts = getattr(predictor, "mixture", predictor)
     parts = {type(part).__name__: part for part in getattr(predictor, "beside", ())}
