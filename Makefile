@@ -84,20 +84,21 @@ dist: | $(BIN)/python  ## the wheel and the source archive, into dist/, built, c
 	cd $(DIST) && new/bin/python -c "import glnn; glnn.ContextTree(depth=2, verbose=0).fit('abracadabra'); print('glnn', glnn.__version__, 'works from its wheel')" \
 		&& new/bin/glnn --version
 
-# Its own environment, so that what audits is not audited. Without a network this says so and is no error.
+# Its own environment, so that what audits is not audited. What could not be looked up is named with its version and is no error.
 AUDIT := build/audit
 audit: $(VENV)/ready-test  ## known vulnerabilities of everything that is installed here
-	@mkdir -p build
-	@test -x $(AUDIT)/bin/pip-audit || { $(PYTHON) -m venv $(AUDIT) && $(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.7,<3"; } \
-		|| { echo "Not audited: pip-audit could not be installed (no network?)"; exit 0; }; \
-	if ! test -x $(AUDIT)/bin/pip-audit; then exit 0; fi; \
+	@mkdir -p $(AUDIT)
+	@test -x $(AUDIT)/bin/pip-audit || { $(PYTHON) -m venv $(AUDIT) && $(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.7,<3"; } || true
+	@$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check > $(AUDIT)/installed.txt; \
+	not_audited() { echo "NOT AUDITED: $$1. Installed here:"; cat $(AUDIT)/installed.txt; exit 0; }; \
+	test -x $(AUDIT)/bin/pip-audit || not_audited "pip-audit could not be installed (no network?)"; \
 	$(AUDIT)/bin/pip-audit --skip-editable --progress-spinner off --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
-		> $(AUDIT)/found.txt 2> $(AUDIT)/messages.txt; code=$$?; grep -v "could not be audited\|^Name .*Skip Reason\|^-* -*$$" $(AUDIT)/found.txt; \
-	skipped=$$(grep -c "could not be audited" $(AUDIT)/found.txt); \
-	if test $$skipped -gt 0; then echo "$$skipped packages were not found on the list and could not be audited (no network?)"; fi; \
-	if test $$code -ne 0 && ! test -s $(AUDIT)/found.txt; then \
-		echo "Not audited, the list of vulnerabilities could not be reached: $$(tail -n 1 $(AUDIT)/messages.txt | cut -c 1-200)"; \
-	else tail -n 1 $(AUDIT)/messages.txt; exit $$code; fi
+		> $(AUDIT)/found.txt 2> $(AUDIT)/messages.txt; code=$$?; \
+	skipped=$$(grep -c "could not be audited" $(AUDIT)/found.txt); all=$$(grep -c . $(AUDIT)/installed.txt); \
+	if test $$code -ne 0 && ! test -s $(AUDIT)/found.txt; then not_audited "the list of vulnerabilities could not be reached ($$(tail -n 1 $(AUDIT)/messages.txt | cut -c 1-200))"; fi; \
+	if test $$skipped -ge $$all; then not_audited "the list of vulnerabilities knows none of the $$all packages (no network?)"; fi; \
+	grep -v "could not be audited\|^Name .*Skip Reason\|^-* -*$$" $(AUDIT)/found.txt; tail -n 1 $(AUDIT)/messages.txt; \
+	if test $$skipped -gt 0; then echo "NOT AUDITED: $$skipped of $$all packages, which the list does not know:"; grep "could not be audited" $(AUDIT)/found.txt; fi; exit $$code
 
 bench: $(VENV)/ready-bench  ## speed against plain C++ and against what people would use instead
 	$(BIN)/python benchmarks/run.py

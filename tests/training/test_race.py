@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from glnn.training.budget import Budget
-from glnn.training.race import Run, race, seeds
+from glnn.training.race import Run, race, seeds, side_by_side
 from glnn.training.settings import Settings
 
 pytestmark = pytest.mark.small
@@ -137,3 +138,22 @@ def test_patience_in_a_round_ends_a_start_only_if_the_round_found_nothing(later:
     scores = {0: [-5.0, later], 1: [-20.0]}
     race([run, other], Budget(seconds=40.0), lambda run: Impatient(run, scores, []), lambda *_: None)  # type: ignore[arg-type, return-value]
     assert seen.count(0) == rounds
+
+
+def test_more_runs_than_cores_take_turns_on_them_so_that_none_waits_for_the_last() -> None:
+    # Each begins when all three are there: with one that waits for another to end, the meeting never takes place.
+    meeting = threading.Barrier(3)
+    log: list[tuple[int, int]] = []
+    runs = [Run(seed, None, None, None) for seed in range(3)]  # type: ignore[arg-type]
+    scores = {seed: [-5.0] for seed in range(3)}
+
+    class Meeting(Pretended):
+        def run(self, budget: Budget, callbacks: tuple[Any, ...]) -> None:
+            meeting.wait(timeout=20.0)
+            super().run(budget, callbacks)
+
+    def made(run: Run) -> Any:
+        return Meeting(run, scores, log)
+
+    assert not side_by_side(runs, {"seconds": 2.0}, made, lambda *_: None, threads=1)
+    assert sorted(log) == [(seed, step) for seed in range(3) for step in (1, 2)]

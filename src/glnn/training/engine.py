@@ -137,6 +137,8 @@ class Engine:
                 continue
             # Others have scored the last stretch while this thread walked over the next one.
             for some in waiting[3]:
+                some.help()
+            for some in waiting[3]:
                 for part, value in some.results():
                     writing, total = writing + part, total + value
             if not np.isfinite(total):

@@ -65,9 +65,13 @@ def compete(
     turn = turn_of(budget, teams)
     runs = [run for team in teams for run in team.runs]
     try:
-        # Those that need luck are short, and first: so that a score is seen early if there is one.
-        heat = [run for team in sorted(teams, key=lambda team: not team.halving) for run in team.runs[: team.in_heat]]
-        if not take_turns(heat, {"seconds": turn}, _who_gives_up(trainer, teams), listener, together):
+        # Those that need luck are short, and first: so that a score is seen early if there is one, and the others
+        # know what they have to reach.
+        heats = [
+            [run for team in teams if team.halving is of for run in team.runs[: team.in_heat]] for of in (True, False)
+        ]
+        giving_up = _who_gives_up(trainer, teams)
+        if not any(take_turns(heat, {"seconds": turn}, giving_up, listener, together) for heat in heats):
             team = teams[best_of(runs).team]
             if team.halving:
                 _by_halving(team, runs, budget.seconds + more, trainer, listener, together)

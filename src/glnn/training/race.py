@@ -27,6 +27,8 @@ from glnn.training.validation import Validation
 
 # Reasons that end the whole race rather than one run's share.
 _FINAL = ("callback", "interrupted")
+# Runs that train at the same time, for each thread that is there for them.
+_AT_ONCE = 4
 # Reasons that end a run for good.
 _FINISHED = ("converged", "not finite")
 
@@ -163,8 +165,9 @@ def side_by_side(
 ) -> bool:
     """Train runs at the same time, each for its share; whether one of them ends the whole race.
 
-    Kernels release the interpreter's lock. The listener is called by one thread at a time; Ctrl-C ends every run after
-    the step it is at.
+    More runs than threads take turns on the cores by the system's clock, so that three on two cores are over after one
+    share and a half: one after the other, the third would leave a core idle. Kernels release the interpreter's lock.
+    The listener is called by one thread at a time; Ctrl-C ends every run after the step it is at.
     """
     lock, over = threading.Lock(), threading.Event()
 
@@ -181,7 +184,7 @@ def side_by_side(
                 _train(run, share, trainer(run), listen)
 
     # Held around all of it, since each trainer gives back what it found when it began.
-    with single_threaded_blas(), ThreadPoolExecutor(threads) as pool:
+    with single_threaded_blas(), ThreadPoolExecutor(min(len(runs), _AT_ONCE * threads)) as pool:
         jobs = [pool.submit(train, run) for run in runs]
         try:
             for job in jobs:
