@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from glnn.sequences import Alphabet, Encoded
+from glnn.sequences import Alphabet, Encoded, InputError
 
 CHUNK = 1 << 16
 
@@ -40,6 +40,26 @@ class CountedModel:
     def _read(self, data: Encoded, block: int, with_rows: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """log π_t(x_t), and rows where they are asked for, of each block."""
         raise NotImplementedError
+
+
+class CountedState:
+    """Where such a model stands inside a sequence: the symbols before. What is learned on the way is its reader's."""
+
+    _reader: Any
+    _at_start: bool
+
+    def place(self) -> dict[str, np.ndarray]:
+        """The symbols before, and whether there were any."""
+        return {"context": self._reader.context.copy(), "at_start": np.array([self._at_start])}
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Go to the place of another state."""
+        found, own = place.get("context"), self._reader.context
+        fits = found is not None and found.shape == own.shape and found.dtype == own.dtype
+        if found is None or not fits or not ((found >= 0) & (found <= len(self._reader.model.alphabet))).all():
+            raise InputError("the place of a stream belongs to another context tree or n-gram model")
+        own[:] = found
+        self._at_start = bool(place.get("at_start", np.zeros(1))[0])
 
 
 class CountedLearner:

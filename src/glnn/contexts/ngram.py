@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from glnn.contexts import ngram_kernels as kernels
-from glnn.contexts.counted import CountedModel
+from glnn.contexts.counted import CountedModel, CountedState
 from glnn.contexts.hash_table import EMPTY, enter
 from glnn.contexts.history import SYMBOLS, push
 from glnn.contexts.ngram_coding import NGramSteps
@@ -182,7 +182,7 @@ class NGramReader:
         return log_likelihoods, rows
 
 
-class NGramState:
+class NGramState(CountedState):
     """Where an n-gram model stands inside a sequence. Counts are shared until one state has to learn."""
 
     def __init__(self, reader: NGramReader, at_start: bool, learn: bool, owner: bool = False) -> None:
@@ -201,20 +201,6 @@ class NGramState:
             self._reader.counts, self._owner = self._reader.counts.copy(), True
         self._reader.read(np.array([code], np.int32), np.array([self._at_start]), self._learn)
         self._at_start = False
-
-    def place(self) -> dict[str, np.ndarray]:
-        """The symbols before; what it learned on the way belongs to its counts."""
-        return {"context": self._reader.context.copy(), "at_start": np.array([self._at_start])}
-
-    def move(self, place: dict[str, np.ndarray]) -> None:
-        """Stand where another stood."""
-        found, own = place.get("context"), self._reader.context
-        if found is None or found.shape != own.shape or found.dtype != own.dtype:
-            raise InputError("the place of a stream is not that of this n-gram model: take that of the same")
-        if not ((found >= 0) & (found <= len(self._reader.model.alphabet))).all():
-            raise InputError("the place of a stream holds symbols outside the alphabet: take that of the same model")
-        own[:] = found
-        self._at_start = bool(place.get("at_start", np.zeros(1))[0])
 
     def copy(self) -> NGramState:
         """An independent state at the same place."""

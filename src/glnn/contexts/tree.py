@@ -17,7 +17,7 @@ from typing import Literal, Self
 import numpy as np
 
 from glnn.contexts import tree_read_kernels
-from glnn.contexts.counted import CHUNK, CountedModel
+from glnn.contexts.counted import CHUNK, CountedModel, CountedState
 from glnn.contexts.decomposition import Decomposition, balanced, huffman
 from glnn.contexts.forest import Forest
 from glnn.contexts.history import ReadProgress
@@ -201,7 +201,7 @@ class ContextTreeWeighting(CountedModel):
             yield reader.read(data.codes[stretch], first[stretch], self.learning == "online", with_rows)
 
 
-class ContextTreeState:
+class ContextTreeState(CountedState):
     """Where a context tree stands inside a sequence. Trees are shared until one state has to learn."""
 
     def __init__(self, reader: Reader, at_start: bool, learn: bool, owner: bool = False) -> None:
@@ -227,20 +227,11 @@ class ContextTreeState:
         self._reader.read(np.array([code], np.int32), np.array([self._at_start]), self._learn)
         self._at_start = False
 
-    def place(self) -> dict[str, np.ndarray]:
-        """The symbols before; what it learned on the way belongs to its trees."""
-        return {"context": self._reader.context.copy(), "at_start": np.array([self._at_start])}
-
     def move(self, place: dict[str, np.ndarray]) -> None:
-        """Stand where another stood."""
-        found, own = place.get("context"), self._reader.context
-        fits = found is not None and found.shape == own.shape and found.dtype == own.dtype
-        if found is None or not fits or not ((found >= 0) & (found <= len(self._reader.model.alphabet))).all():
-            raise InputError("the place of a stream is not that of this context tree: take that of the same")
-        own[:] = found
+        """Go to the place of another state."""
+        super().move(place)
         # The trees of a learner end with the context of its own stream already.
         self._moved = not self._owner
-        self._at_start = bool(place.get("at_start", np.zeros(1))[0])
 
     def copy(self) -> ContextTreeState:
         """An independent state at the same place."""
