@@ -80,7 +80,7 @@ def test_broken_lines_are_told_and_counted(in_trained: Command, trained: Path) -
     done = in_trained("follow", "orders", "broken.csv", "--once", "--threshold", "0", "--json")
     assert [one["line"] for one in told(done)] == [2, 4, 5, 6, 7]
     assert "line 3 was skipped: 2 fields where the header has 4" in done.err
-    assert "line 8 was skipped: no UTF-8" in done.err and "2 broken lines" in done.err
+    assert "line 8 was skipped: not UTF-8" in done.err and "2 broken lines" in done.err
 
 
 def test_what_is_learned_is_learned_for_what_comes(glnn: Command, tmp_path: Path) -> None:
