@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 import sys
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -29,6 +30,9 @@ PEERS = Path(__file__).parent / "results" / "generalising_peers.jsonl"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "generalising.md"
 RECORD = Path(__file__).with_name("generalising.md")
 """For what a reader of the page does not need."""
+EARLIER = "{} before all data"
+"""Studies from before networks went on over all data at last."""
+LAST = "no going on over all data"
 PAPER = {"music": 1056.0, "insertions": 644.0, "anbn": 29.7}
 """The best of the paper's table, on validation data."""
 
@@ -51,10 +55,11 @@ def of(lines: Sequence[Record], study: str) -> list[Record]:
 def goals(lines: Sequence[Record]) -> str:
     """Regret on every fresh sample, sorted."""
     rows = []
-    for name, title in TITLES.items():
-        mine = [line for line in of(lines, "goals") if line["data"] == name]
+    for (name, title), study in product(TITLES.items(), ("goals", EARLIER.format("goals"))):
+        mine = [line for line in of(lines, study) if line["data"] == name]
         if not mine:
             continue
+        title = title if study == "goals" else f"{title}, without step 8 and with two rivals"
         values = sorted(line["value"] for line in mine)
         shown = ", ".join(number(value) for value in values)
         seconds = f"{mine[0]['budget']:.0f}"
@@ -66,6 +71,9 @@ def goals(lines: Sequence[Record]) -> str:
 def parts(lines: Sequence[Record]) -> str:
     """One part left out at a time."""
     found = {(line["data"], line["part"]): line["value"] for line in of(lines, "parts")}
+    for line in of(lines, EARLIER.format("parts")):
+        part = LAST if line["part"] == "everything" else f"{line['part']}, {LAST}"
+        found.setdefault((line["data"], part), line["value"])
     names = list(dict.fromkeys(name for name, _ in found))
     if not names:
         return "Not run yet (`python experiments/generalising.py parts`)."
