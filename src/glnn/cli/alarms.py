@@ -69,7 +69,7 @@ def normal_scores(model: Any, run: Path, by: str) -> tuple[np.ndarray, bool] | N
         return None
     reading = Reader(model.alphabet_).read(data.content, data.mask)
     first = _last_sequences(reading.encoded, held) if held else 0
-    return scores_of(model, data, by)[first:], not held
+    return scores_of(model.that_held_out() if held else model, data, by)[first:], not held
 
 
 def scores_of(model: Any, data: Data, by: str) -> np.ndarray:
@@ -98,7 +98,7 @@ def held_out_bits(model: Any, run: Path) -> np.ndarray | None:
         data = config.data("data") if held else None
     except (InputError, OSError):
         return None
-    return None if data is None else event_bits(model, data, held)
+    return None if data is None else event_bits(model.that_held_out(), data, held)
 
 
 def event_bits(model: Any, data: Data, last: int = 0) -> np.ndarray:

@@ -158,6 +158,10 @@ class SequenceModel(Compressing):
         ]
         return samples[0] if number_of is None else samples
 
+    def that_held_out(self) -> Self:
+        """The model that never saw the end of the data, where `fit` held that out; the same in most models."""
+        return self
+
     def partial_fit(self, data: Any, mask: Any = None) -> Self:
         """Go on learning: the first call fits, each later one learns from more data, in place.
 

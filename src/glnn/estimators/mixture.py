@@ -184,7 +184,7 @@ class Mixture(SequenceModel):
             display.say(f"trying network {which + 1}: {share}")
             own = {"n_jobs": self.n_jobs, "random_state": self.seed_ + which}
             # The end of the data tells what it is worth, so it must not learn from that.
-            network = GLNN(budget=share, end=False, unknown="error", verbose=0, refit=False, **own)
+            network = GLNN(budget=share, end=False, unknown="error", verbose=0, folds=False, refit=False, **own)
             given_up = (Promising(share.seconds, best),) if automatic and share.seconds is not None else ()
             # Compiling is not charged, training is.
             with clock.paused():

@@ -63,7 +63,7 @@ class Network(FittedNetwork):
     network that predicts, the best first) and `networks_` (their predictors), `weights_` (how they are mixed by
     entropy, `glnn.predictors.calibration.EntropyWeights`; None for one network as it is), `starts_` (the start state
     of each, None as trained), `combined_bits_` (bits per symbol of the validation data: of each member, of all mixed
-    evenly, of all as they are weighed).
+    evenly, of all as they are weighed; members that held out other data are scored on those, and are in neither mix).
     """
 
     units: int | str = parameter(
@@ -156,6 +156,12 @@ class Network(FittedNetwork):
         partial(choice, allowed=("auto", "trained", "typical")),
         'state at the start of a sequence: "trained", or "typical" of the middle of the data, which suits snippets of '
         'one long text; "auto" chooses in recipe "best"',
+    )
+    folds: bool | str = parameter(
+        "auto",
+        partial(flag, word="auto"),
+        "two of three members hold out parts inside the data instead of the end, so that together they learn from all "
+        'of it; "auto" does so in recipe "best" where no validation data are given',
     )
     refit: bool | str = parameter(
         "auto",
@@ -265,6 +271,7 @@ class Network(FittedNetwork):
             full=self._full,
             validation_fraction=values["validation_fraction"],
             members=self._automatic("members"),
+            folds=bool(self._automatic("folds")),
             refit=bool(self._automatic("refit")) and values["trainer"] is None,
             cores=values["n_jobs"] or cores(),
             trainer=values["trainer"] or method.trainer,

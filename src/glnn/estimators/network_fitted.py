@@ -51,8 +51,8 @@ _LATER: dict[str, Any] = {
 }
 # What "auto" stands for in the parameters that act on the prediction alone.
 _AUTOMATIC: dict[str, dict[str, Any]] = {
-    "paper": {"calibration": False, "members": 1, "start": "trained", "refit": False},
-    "best": {"calibration": True, "members": "auto", "start": "auto", "refit": True},
+    "paper": {"calibration": False, "members": 1, "start": "trained", "folds": False, "refit": False},
+    "best": {"calibration": True, "members": "auto", "start": "auto", "folds": True, "refit": True},
 }
 
 
@@ -133,6 +133,20 @@ class FittedNetwork(SequenceModel):
         self.units_ = networks[0][0].units
         sizes = [part.size for _, params in networks for part in (params.w, params.theta, params.V0)]
         self.n_parameters_ = sum(sizes)
+
+    def that_held_out(self) -> Self:
+        """The model with those members alone that never saw the end of the data, to score that end with."""
+        kept = [k for k, member in enumerate(self.members_ or ()) if "held_out" not in member]
+        if self.weights_ is None or len(kept) in (0, len(self.networks_)):
+            return self
+        own = self.weights_.weights[:, kept]
+        other = copy(self)
+        other.weights_ = EntropyWeights(self.weights_.nodes, own * (len(self.networks_) / len(kept)))
+        other.members_ = [self.members_[k] for k in kept]
+        other.starts_ = (None,) * len(kept)
+        other.member_smoothing_ = [(self.member_smoothing_ or [0.0] * len(self.networks_))[k] for k in kept]
+        other._use([(self.networks_[k].model, self.networks_[k].params) for k in kept], self.escape_probability_)
+        return other
 
     def _go_on(self, data: Encoded) -> None:
         """Learn window by window, as on a stream; or train on the new data alone, where that is clearly better.
@@ -264,4 +278,4 @@ def _told(run: Run) -> dict[str, Any]:
     told = {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}
     if run.final is not None:
         told |= {"steps_on_all_data": run.final.step, "seconds_on_all_data": run.final.seconds}
-    return told
+    return told if run.own is None else {**told, "held_out": "inside"}

@@ -46,6 +46,12 @@ class EntropyWeights:
         """The same with all weights this many times as large: less than 1 is less sure."""
         return EntropyWeights(self.nodes, factor * self.weights)
 
+    def shared_with(self, others: int) -> EntropyWeights:
+        """The same sums for so many members more, each of which weighs what one does on average."""
+        known, every = self.members, self.members + others
+        more = np.repeat(self.weights.mean(axis=1, keepdims=True), others, axis=1)
+        return EntropyWeights(self.nodes, np.concatenate([self.weights, more], axis=1) * (known / every))
+
     def at_most_even(self) -> EntropyWeights:
         """The same with sums of 1 at most: never surer than the members themselves."""
         sums = self.weights.sum(axis=1, keepdims=True)

@@ -53,12 +53,16 @@ class Combination:
 
 
 def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str, share: float | None) -> Combination:
-    """Choose everything for the runs that are kept; `share` is given, or None to choose it too."""
+    """Choose everything for the runs that are kept; `share` is given, or None to choose it too.
+
+    The weights are those of the networks that held out the end: they are as sure as one may be of what comes after the
+    data. Networks that held out other parts, and come last, share them.
+    """
     parts = training.split
-    starts = tuple(_start_of(run, _best_of(run), parts, start) for run in runs)
+    starts = tuple(_start_of(run, _best_of(run), run.own or parts, start) for run in runs)
     # Weights and shares are chosen with networks that have not learned the validation data.
     finally_at = tuple(
-        one if run.final is None else _start_of(run, run.chosen, parts, start)
+        one if run.final is None else _start_of(run, run.chosen, run.own or parts, start)
         for run, one in zip(runs, starts, strict=True)
     )
     least = 1.0 / (parts.train.codes.size + 2.0)
@@ -66,26 +70,33 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
     if parts.validation is None:
         shares = (least if share is None and weights is not None else 0.0,) * len(runs)
         return Combination(finally_at, weights, least if share is None else share, shares)
-    which = _positions(parts, len(runs))
-    rows = np.stack([_rows(run, parts, one, which) for run, one in zip(runs, starts, strict=True)])
+    at_end = [run for run in runs if run.own is None]
+    which = _positions(parts, len(at_end))
+    rows = np.stack([_rows(run, parts, one, which) for run, one in zip(at_end, starts, strict=False)])
     codes = parts.validation.codes[which]
+    inside = [_logs_inside(run, one) for run, one in zip(runs, starts, strict=True) if run.own is not None]
     shares = (0.0,) * len(runs)
     if share is None and (calibrate or weights is not None):
-        own = [best_share(_logs(one, codes), len(parts.train.alphabet), least) for one in rows]
+        all_logs = [*(_logs(one, codes) for one in rows), *inside]
+        own = [best_share(one, len(parts.train.alphabet), least) for one in all_logs]
         # A weight under 1 would blow up a small share.
         shares = tuple(one if one >= LEAST_OWN else 0.0 for one in own)
-        rows = np.stack([uniform.mixed(one, part) for one, part in zip(rows, shares, strict=True)])
+        rows = np.stack([uniform.mixed(one, part) for one, part in zip(rows, shares, strict=False)])
+    if len(at_end) > 1:
+        weights = equal_weights(len(at_end))
     if calibrate:
         weights = fit_weights(HeldOut.of(rows, codes))
         if parts.continues:
             weights = weights.at_most_even()
         if parts.held_out:
             weights = weights.times(LATER)
-    plain = mixed(rows, equal_weights(len(runs)))
-    chosen = plain if weights is None else mixed(rows, weights)
-    logs = [_logs(one, codes) for one in (*rows, plain, chosen)]
+    plain = mixed(rows, equal_weights(len(at_end)))
+    chosen = plain if weights is None or weights.members > len(at_end) else mixed(rows, weights)
+    logs = [*(_logs(one, codes) for one in rows), *inside, _logs(plain, codes), _logs(chosen, codes)]
     if share is None:
         share = best_share(logs[-1], len(parts.train.alphabet), least)
+    if weights is not None and weights.members < len(runs):
+        weights = weights.shared_with(len(runs) - len(at_end))
     return Combination(finally_at, weights, share, shares, tuple(float(-_BITS * one.mean()) for one in logs))
 
 
@@ -93,6 +104,13 @@ def _logs(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """log of the probabilities of the symbols that came."""
     given: np.ndarray = rows[np.arange(codes.size), codes]
     return np.log(np.maximum(given, 1e-300))
+
+
+def _logs_inside(run: Run, start: np.ndarray | None) -> np.ndarray:
+    """The same that a network gives to what it held out inside the data."""
+    assert run.own is not None and run.own.validation is not None
+    which = _positions(run.own, 1)
+    return _logs(_rows(run, run.own, start, which), run.own.validation.codes[which])
 
 
 def _best_of(run: Run) -> Params:

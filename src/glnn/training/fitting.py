@@ -17,7 +17,7 @@ from glnn.models import Model
 from glnn.network import Graph, random_graph
 from glnn.progress import Display
 from glnn.sequences import Encoded, TrainingData
-from glnn.training import all_data
+from glnn.training import all_data, folds
 from glnn.training.budget import Budget
 from glnn.training.cluster import on_cluster
 from glnn.training.compiling import beginning, compiling
@@ -81,6 +81,8 @@ class Plan:
     """Units in stochastic training where all symbols share a matrix."""
     trainer: Callable[..., Trainer] = Trainer
     """What trains one start, called like `Trainer`."""
+    folds: bool = False
+    """Whether members hold out different parts of the data, where these were not given for it."""
     refit: bool = False
     """Whether the networks that are kept go on over training and validation data together at last."""
     rival: Settings | None = None
@@ -104,7 +106,8 @@ def train(
     plan = for_long_data(plan, data.codes.size)
     whole, refit = plan.budget, plan.refit and all_data.teaches(parts, plan.budget)
     if refit:
-        plan = replace(plan, budget=all_data.before(whole), sizes_for=plan.sizes_for or whole)
+        # All of them learn from all data then.
+        plan = replace(plan, folds=False, budget=all_data.before(whole), sizes_for=plan.sizes_for or whole)
     several = members_of(plan, data.codes.size) > 1
     if several:
         # Several train side by side instead, each on one thread.
@@ -128,7 +131,8 @@ def train(
 
     def given_to(run: Run) -> tuple[Callable[..., Trainer], tuple[Any, ...]]:
         kind, settings = run.trainer or plan.trainer, run.settings or plan.settings
-        return kind, (run.model, run.data or data, run.params, settings, run.validation, run.seed, run.progress)
+        own = run.data or (data if run.own is None else run.own.train)
+        return kind, (run.model, own, run.params, settings, run.validation, run.seed, run.progress)
 
     def trainer(run: Run) -> Trainer:
         kind, given = given_to(run)
@@ -213,9 +217,13 @@ def make_teams(plan: Plan, parts: TrainingData) -> list[Team]:
     else:
         size = _one_size(plan, parts.train)
         sizes = [size._replace(restarts=max(size.restarts, members))]
+    others = folds.elsewhere(parts) if plan.folds and in_turns(plan, symbols) else []
     teams = []
     for size in sizes:
-        runs = [_start(plan, size, parts, seed) for seed in seeds(plan.seed, size.restarts)]
+        runs = [
+            _start(plan, size, parts, seed, own=folds.of_member(others, k))
+            for k, seed in enumerate(seeds(plan.seed, size.restarts))
+        ]
         of_these = len(runs) if in_turns(plan, symbols) else min(members, len(runs))
         teams.append(Team(runs, size, of_these, planned=min(members, of_these)))
     if plan.rival is not None and parts.validation is not None:
@@ -236,8 +244,16 @@ def _one_size(plan: Plan, data: Encoded) -> Size:
     return choose_size(*asked, data.codes.size, len(data.alphabet), budget, plan.cost)
 
 
-def _start(plan: Plan, size: Size, parts: TrainingData, seed: int, settings: Settings | None = None) -> Run:
+def _start(
+    plan: Plan,
+    size: Size,
+    parts: TrainingData,
+    seed: int,
+    settings: Settings | None = None,
+    own: TrainingData | None = None,
+) -> Run:
     generator = np.random.default_rng(seed)
+    parts = own or parts
     data = parts.train
     model = plan.build(random_graph(size.units, size.degree, generator), len(data.alphabet))
     counts = np.bincount(data.codes, minlength=len(data.alphabet)).astype(float)
@@ -247,7 +263,7 @@ def _start(plan: Plan, size: Size, parts: TrainingData, seed: int, settings: Set
         validation = Validation(model, parts.validation, parts.continues, plan.settings.threads)
     settings = settings or plan.settings
     initial = model.initial_for_chunks if settings.training == "stochastic" else model.initial
-    return Run(seed, model, initial(predicted, counts, generator), validation, settings=settings)
+    return Run(seed, model, initial(predicted, counts, generator), validation, settings=settings, own=own)
 
 
 def _rivals(plan: Plan, parts: TrainingData, turn: float) -> Team | None:

@@ -40,13 +40,18 @@ class Training:
     @property
     def best(self) -> Run:
         """The start with the best validation score so far."""
-        return max((run for run in self.runs if run.progress is not None), key=lambda run: run.score)
+        tried = [run for run in self.runs if run.progress is not None]
+        return max([run for run in tried if run.own is None] or tried, key=lambda run: run.score)
 
     def kept(self) -> list[Run]:
-        """The starts that predict together as things stand, the best first: all are of the team of the best one."""
+        """The starts that predict together as things stand, the best first: all are of the team of the best one.
+
+        Those that held out other data than the end come last.
+        """
         team = self.best.team
         begun = [run for run in self.runs if run.progress is not None and run.team == team]
-        ordered = sorted(begun, key=lambda run: -run.score)[: self.members[team]]
+        ordered = sorted(begun, key=lambda run: (run.own is not None, -run.score if run.own is None else 0.0))
+        ordered = ordered[: self.members[team]]
         near = self.near[team] if self.near else math.inf
         least = near * ordered[0].score if math.isfinite(near) else -math.inf
         return [run for k, run in enumerate(ordered) if k == 0 or (run.score > -math.inf and run.score >= least)]
@@ -101,6 +106,7 @@ def opening(name: str, units: int, degree: int, restarts: int, budget: Budget, p
 def line_of_step(run: Run, info: StepInfo, runs: Sequence[Run], parts: TrainingData) -> str:
     """Where a training stands after a step of one of its starts."""
     start = f"start {runs.index(run) + 1}, " if len(runs) > 1 else ""
+    parts = run.own or parts
     learned = _per_symbol(info.log_likelihood, parts.train)
     text = f"{start}step {info.step}, {sum(r.used('seconds') for r in runs):.0f} s, {learned:.4f} bits per symbol"
     if info.validation is not None and parts.validation is not None and run.progress is not None:

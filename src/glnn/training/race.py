@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from glnn.models import Model, Params
-from glnn.sequences import Encoded
+from glnn.sequences import Encoded, TrainingData
 from glnn.training.budget import Budget, charged_alone
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.records import Progress, StepInfo
@@ -51,6 +51,8 @@ class Run:
     """Only runs of one team predict together: they are alike."""
     data: Encoded | None = None
     """Other data than the other runs have; None for theirs."""
+    own: TrainingData | None = None
+    """What it trains and validates on, where that is another part of the data; its score is then not to be compared."""
     final: Progress | None = field(default=None)
     """Where its network came by going on over all data, once everything was chosen (`all_data.py`)."""
     rested: bool = False
@@ -230,6 +232,6 @@ def _spent(budget: Budget, runs: Sequence[Run]) -> bool:
 
 
 def best_of(runs: Sequence[Run]) -> Run:
-    """The run with the best score."""
+    """The run with the best score, of those that were scored on the same data."""
     tried = [run for run in runs if run.progress is not None]
-    return max(tried, key=lambda run: run.score)
+    return max([run for run in tried if run.own is None] or tried, key=lambda run: run.score)
