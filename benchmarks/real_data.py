@@ -174,8 +174,6 @@ FROZEN = (
     "NGram",
     "HMM",
     "GLNN",
-    "GNN",
-    "RNN",
     "LSTM",
     "GLNN paper",
     "PyTorch LSTM",
