@@ -2,7 +2,9 @@
 
     python experiments/streaming.py prequential [SET ...] [only=MODEL]   bits per event, frozen and online
     python experiments/streaming.py harm                      the same where nothing drifts: sources of the paper
-    python experiments/streaming.py speed                     CPU time of one push, best of many
+    python experiments/streaming.py speed [MODEL ...]         CPU time of one push, best of many, on a chain
+    python experiments/streaming.py logs [SET ...]            the same on event logs, whose cases end
+    python experiments/streaming.py bytes                     what one of many streams side by side takes
     python experiments/streaming.py cost MODEL LEARNING [N]   CPU time and memory over ten million events
     python experiments/streaming.py killed                    kill -9 in the middle of a stream, and go on
     python experiments/streaming.py tables                    the lines as the tables of experiments/streaming.md
@@ -39,6 +41,7 @@ KEPT = ROOT / "build" / "streaming"
 SETS = ("bpi_12_w", "env_permit", "progc", "argparse.py")
 HARMLESS = {"music": 1500, "insertions": 300, "anbn": 10}
 BUDGET = "8s"
+CASE = 20
 RATES = (0.003, 0.03, 0.3)
 
 
@@ -113,20 +116,24 @@ def network(**options: Any) -> Any:
 
 
 def fitted(data: str, kind: str, model: Any, fit: Any, several: bool) -> Any:
-    """The model, fitted; a network from an earlier time if there is one."""
-    path = KEPT / f"{data}.{kind}"
-    if kind == "glnn" and path.exists():
+    """The model, fitted; one with a network from an earlier time if there is one."""
+    path, trained = KEPT / f"{data}.{kind}", kind in ("glnn", "mixture")
+    if trained and path.exists():
         return glnn.load(path)
     model.fit(glnn.Sequences(fit) if several else fit)
-    if kind == "glnn":
+    if trained:
         KEPT.mkdir(parents=True, exist_ok=True)
         model.save(path)
     return model
 
 
 def compared(name: str, data: str, models: dict[str, Any], fit: Any, score: list[Any], several: bool) -> None:
-    """Fit each model, and tell its bits per event, frozen and online."""
+    """Fit each model, and tell its bits per event, frozen and online; what has a line is not done again."""
+    there = {(one["data"], one["model"], one["learning"]) for one in lines(name)}
     for kind, model in models.items():
+        sgd = [f"sgd {rate}" for rate in RATES] if kind == "glnn" else []
+        if all((data, kind, learning) in there for learning in ("frozen", "online", *sgd)):
+            continue
         found = fitted(data, kind, model, fit, several)
         for learning in ("frozen", "online"):
             bits, events, seconds = pushed(found, score, several, learning)
@@ -153,6 +160,8 @@ def prequential(names: list[str]) -> None:
             "ngram": glnn.NGram(**known),
             "mixture of contexts": glnn.Mixture(networks=0, **known),
         }
+        if found.several:
+            models["mixture"] = glnn.Mixture(budget="60s", random_state=0, **known)
         models = {kind: model for kind, model in models.items() if not only or kind in only}
         score = list(found.score) if found.several else [found.score]
         compared("prequential", name, models, found.fit, score, found.several)
@@ -180,11 +189,35 @@ def of_the_chain(kind: str) -> Any:
     models = {
         "glnn": lambda: glnn.GLNN(units=32, degree=3, budget="5 steps", recipe="paper", random_state=0, verbose=0),
         "mixture": lambda: glnn.Mixture(networks=0, verbose=0),
+        "log": lambda: glnn.Mixture(networks=0, verbose=0),
         "contexttree": lambda: glnn.ContextTree(verbose=0),
         "ngram": lambda: glnn.NGram(verbose=0),
     }
     chain = endless(0)
-    return models[kind]().fit("".join(next(chain) + next(chain)))
+    symbols = next(chain) + next(chain)
+    if kind == "log":
+        # In cases: then a tree and n-grams stand beside the contexts, if they are worth it.
+        found = models[kind]().fit(glnn.Sequences([symbols[k : k + CASE] for k in range(0, len(symbols), CASE)]))
+        print("beside the contexts:", ", ".join(f"{name} {share:.3f}" for name, share in found.shares_.items()))
+        return found
+    return models[kind]().fit("".join(symbols))
+
+
+ASKED = ("nothing", "bits", "bits held", "expected")
+
+
+def push_all(stream: Any, symbols: Any, asked: str) -> None:
+    """Push symbols, and look at what is asked for; a record that is held is still there at the next push."""
+    if asked == "nothing":
+        stream.push_many(symbols)
+    elif asked == "bits held":
+        held = None
+        for symbol in symbols:
+            held = stream.push(symbol)
+        del held
+    else:
+        for symbol in symbols:
+            getattr(stream.push(symbol), asked)
 
 
 def speed(kinds: list[str]) -> None:
@@ -192,15 +225,73 @@ def speed(kinds: list[str]) -> None:
     for kind in kinds or ("glnn", "mixture", "contexttree", "ngram"):
         model = of_the_chain(kind)
         for learning in ("frozen", "online"):
-            for asked in ("bits", "expected"):
+            for asked in ASKED:
                 stream, chain, best = model.stream(learning=learning), endless(1, 500), np.inf
                 for _ in range(41):
                     symbols, begun = next(chain), time.process_time()
-                    for symbol in symbols:
-                        getattr(stream.push(symbol), asked)
+                    push_all(stream, symbols, asked)
                     best = min(best, time.process_time() - begun)
                 load = os.getloadavg()[0]
                 tell("speed", model=kind, learning=learning, asked=asked, microseconds_a_push=2000 * best, load=load)
+
+
+def logs(names: list[str]) -> None:
+    """The same over the cases of event logs, ends included, in stretches of 500 events or more."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import data_sets
+
+    for name in names or ("bpi_12_w", "env_permit"):
+        found = data_sets.ALL[name]()
+        known = {"alphabet": found.alphabet, "verbose": 0}
+        models = {
+            "mixture of contexts": glnn.Mixture(networks=0, **known),
+            "contexttree": glnn.ContextTree(**known),
+            "ngram": glnn.NGram(**known),
+        }
+        for kind, model in models.items():
+            model.fit(glnn.Sequences(found.fit))
+            score = glnn.Sequences(found.score)
+            begun = time.process_time()
+            model.bits(score)
+            each = 1e6 * (time.process_time() - begun) / found.scored_symbols
+            tell("logs", data=name, model=kind, asked="model.bits(log)", microseconds_an_event=each)
+            for learning in ("frozen", "online"):
+                for asked in ASKED:
+                    times = stretches(model.stream(learning=learning), list(found.score), asked)
+                    each = {"microseconds_an_event": min(times), "median": float(np.median(times))}
+                    load = os.getloadavg()[0]
+                    tell("logs", data=name, model=kind, learning=learning, asked=asked, **each, load=load)
+
+
+def stretches(stream: Any, cases: list[Any], asked: str) -> list[float]:
+    """CPU microseconds an event of each stretch."""
+    found, events, begun = [], 0, time.process_time()
+    for case in cases:
+        push_all(stream, case, asked)
+        stream.end()
+        events += len(case) + 1
+        if events >= 500:
+            found.append(1e6 * (time.process_time() - begun) / events)
+            events, begun = 0, time.process_time()
+    return found
+
+
+def side_by_side(kinds: list[str], number: int = 2000) -> None:
+    """Bytes that Python has allocated for each of many streams, frozen, after a few symbols each."""
+    import tracemalloc
+
+    for kind in kinds or ("glnn", "mixture", "log", "contexttree", "ngram"):
+        streams, symbols = of_the_chain(kind).streams(), next(endless(1, 8))
+        for symbol in symbols:
+            streams.push("first", symbol)
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        for key in range(number):
+            for symbol in symbols:
+                streams.push(key, symbol)
+        each = (tracemalloc.get_traced_memory()[0] - before) / number
+        tracemalloc.stop()
+        tell("bytes", model=kind, streams=number, bytes_a_stream=round(each))
 
 
 def resident() -> float:
@@ -214,8 +305,10 @@ def cost(kind: str, learning: str, events: int) -> None:
     stream, chain = of_the_chain(kind).stream(learning=learning), endless(1)
     done, before, begun = 0, 0, time.process_time()
     for symbols in chain:
-        for symbol in symbols:
+        for place, symbol in enumerate(symbols):
             stream.push(symbol)
+            if kind == "log" and place % CASE == CASE - 1:
+                stream.end()
         done += len(symbols)
         if done == 100_000 or done % 1_000_000 == 0:
             seconds = time.process_time() - begun
@@ -274,11 +367,23 @@ def tables() -> None:
             frozen, online = (found[data, model, how] for how in ("frozen", "online"))
             change = f"{online:.4g} ({100 * (online / frozen - 1):+.1f} %)"
             print(f"| {data} | {model} | {frozen:.4g} | {change} | {f'{min(plain):.4g}' if plain else ''} |")
-    print("\n| model | learning | only bits, µs | with what was expected, µs |\n|---|---|--:|--:|")
+    heads = "| nothing | bits | bits, record held | expected |\n"
+    print(f"\n| model | learning {heads}|---|---|--:|--:|--:|--:|")
     timed = {(one["model"], one["learning"], one["asked"]): one["microseconds_a_push"] for one in lines("speed")}
     for model, learning in dict.fromkeys((model, learning) for model, learning, _ in timed):
-        bits, expected = (timed[model, learning, asked] for asked in ("bits", "expected"))
-        print(f"| {model} | {learning} | {bits:.1f} | {expected:.1f} |")
+        found_in = (f"{timed[model, learning, asked]:.1f}" for asked in ASKED if (model, learning, asked) in timed)
+        print(f"| {model} | {learning} | {' | '.join(found_in)} |")
+    print(f"\n| data | model | learning {heads}|---|---|---|--:|--:|--:|--:|")
+    on_logs = {
+        (one["data"], one["model"], one.get("learning", ""), one["asked"]): one["microseconds_an_event"]
+        for one in lines("logs")
+    }
+    for data, model, learning in dict.fromkeys(key[:3] for key in on_logs):
+        found_in = (f"{on_logs[data, model, learning, a]:.1f}" for a in ASKED if (data, model, learning, a) in on_logs)
+        print(f"| {data} | {model} | {learning or 'model.bits'} | {' | '.join(found_in)} |")
+    print("\n| model | bytes a stream |\n|---|--:|")
+    for one in lines("bytes"):
+        print(f"| {one['model']} | {one['bytes_a_stream']:,} |")
     print("\n| model | learning | events | CPU µs an event | resident MB |\n|---|---|--:|--:|--:|")
     for one in lines("cost"):
         each, size = one["microseconds_an_event"], one["megabytes"]
@@ -296,6 +401,10 @@ if __name__ == "__main__":
         harm(rest)
     elif what == "speed":
         speed(rest)
+    elif what == "logs":
+        logs(rest)
+    elif what == "bytes":
+        side_by_side(rest)
     elif what == "cost":
         cost(rest[0], rest[1], int(rest[2]) if len(rest) > 2 else 10_000_000)
     elif what == "killed":

@@ -95,6 +95,27 @@ def test_what_is_learned_is_learned_for_what_comes(glnn: Command, tmp_path: Path
     assert done.code == 2 and "kept with --learn" in done.err
 
 
+def test_cases_are_learned_when_they_are_over(glnn: Command, tmp_path: Path) -> None:
+    """And who says with --learn, but not with what a case ends, is told that hardly anything will be learned."""
+
+    def log(name: str, cases: list[list[str]]) -> None:
+        rows = [f"{case},{step},{at}" for case, steps in enumerate(cases) for at, step in enumerate(steps)]
+        (tmp_path / name).write_text("\n".join(["order,step,at", *rows]) + "\n")
+
+    log("old.csv", [["order", "pay", "ship"]] * 40)
+    log("new.csv", [["order", "ship", "pay"]] * 40)
+    columns = ("--case", "order", "--activity", "step", "--time", "at")
+    assert glnn("train", "old.csv", *columns, "--model", "contexttree", "--run", "run", "--quiet").code == 0
+    common = ("follow", "run", "new.csv", "--once", "--threshold", "3", "--json")
+    frozen = told(glnn(*common, "--state", "frozen"))
+    online = told(glnn(*common, "--state", "online", "--learn", "--last", "pay"))
+    assert len(frozen) >= 40 and len(online) < len(frozen) / 3
+    done = glnn(*common, "--state", "endless", "--learn")
+    assert told(done) == frozen and "--last ACTIVITY" in done.err
+    done = glnn(*common, "--state", "wrong", "--learn", "--last", "pya")
+    assert done.code == 2 and "--last is 'pya', which is not a symbol of the model" in done.err
+
+
 def test_a_state_of_another_model_is_refused(in_trained: Command, trained: Path) -> None:
     assert in_trained("follow", "tunes", "more.txt", "--once", "--threshold", "9", "--state", "s").code == 0
     done = in_trained("follow", "orders", "new.csv", "--once", "--threshold", "9", "--state", "s")

@@ -32,7 +32,7 @@ def test_pushing_is_reading_to_the_bit(reader: Reader, changes: int) -> None:
     codes = chain(1, 3000)
     pushing, reading = changing(reader, changes), changing(reader, changes)
     chances = reading.read(codes, np.zeros(codes.size, np.bool_))
-    assert [pushing.push(code)[0] for code in codes.tolist()] == chances.tolist()
+    assert [pushing.push(code) for code in codes.tolist()] == chances.tolist()
     # The tables grew on the way, and hold the same.
     for pushed, read in zip(pushing.memory, reading.memory, strict=True):
         assert pushed.tobytes() == read.tobytes()
@@ -45,7 +45,10 @@ def test_the_likeliest_are_those_of_the_distribution(reader: Reader) -> None:
         pi = pushing.probabilities()
         # To look changes nothing.
         assert all((a == b).all() for a, b in zip(before, pushing.cursor, strict=True))
-        probability, likeliest = pushing.push(code, top=4)
+        probability, likeliest = pushing.ask(code), pushing.likeliest(4)
+        # To look again, in the middle, changes nothing either.
+        assert (pushing.probabilities() == pi).all()
+        pushing.advance(code)
         order = np.argsort(-pi, kind="stable")[:4]
         assert probability == pi[code]
         assert likeliest[:, 0].tolist() == order.tolist()
@@ -55,11 +58,11 @@ def test_the_likeliest_are_those_of_the_distribution(reader: Reader) -> None:
 def test_of_equals_the_lower_code_comes_first() -> None:
     # Of symbols that were never seen all branchings say one half.
     pushing = changing(new_reader(make_plan(np.zeros(8, np.int64))), NOTHING)
-    assert pushing.push(3, top=8)[1].tolist() == [[code, 0.125] for code in range(8)]
+    assert pushing.likeliest(8).tolist() == [[code, 0.125] for code in range(8)]
 
 
 def test_rows_that_are_too_many_name_no_symbol(reader: Reader) -> None:
-    _, likeliest = changing(reader, NOTHING).push(0, top=SIZE + 2)
+    likeliest = changing(reader, NOTHING).likeliest(SIZE + 2)
     assert sorted(likeliest[:, 0].tolist()) == [-1.0, -1.0, *range(SIZE)]
     assert likeliest[:SIZE, 1].sum() == pytest.approx(1.0)
 

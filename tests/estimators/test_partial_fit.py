@@ -16,7 +16,8 @@ TEXT, MORE = "abcabc" * 40, "acbacb" * 40
 CASES = [["in", "work", "out"], ["in", "out"]] * 20
 READERS: dict[str, dict[str, Any]] = {"ContextTree": {}, "NGram": {"order": 3}, "Mixture": {"networks": 0}}
 TRAINED: dict[str, dict[str, Any]] = {
-    name: {"units": 4, "degree": 2, "budget": "6 steps", "random_state": 0} for name in ("GLNN", "RNN", "LSTM", "HMM")
+    name: {"units": 4, "degree": 2, "budget": "6 steps", "random_state": 0}
+    for name in ("GLNN", "GNN", "RNN", "LSTM", "HMM")
 }
 
 
@@ -36,6 +37,22 @@ def test_the_first_call_fits_and_later_ones_go_on(name: str, tmp_path: Path) -> 
     assert again.bits(MORE) == model.bits(MORE)
     # Also what came from a file goes on.
     assert again.partial_fit(MORE).bits(MORE) == model.partial_fit(MORE).bits(MORE)
+
+
+def test_the_metric_and_the_rates_are_kept_in_a_file_unless_they_are_not_wanted(tmp_path: Path) -> None:
+    model = made("GLNN").partial_fit(TEXT * 5)
+    # Another 1,000 symbols of the same are learned by steps, as on a stream.
+    model.partial_fit(TEXT * 5)
+    assert model.networks_[0].running
+    model.save(tmp_path / "whole")
+    model.save(tmp_path / "small", metric=False)
+    whole, small = glnn.load(tmp_path / "whole"), glnn.load(tmp_path / "small")
+    assert {name: part.tolist() for name, part in whole.networks_[0].running.items()} == {
+        name: part.tolist() for name, part in model.networks_[0].running.items()
+    }
+    assert not small.networks_[0].running and small.bits(MORE) == model.bits(MORE)
+    assert (tmp_path / "small").stat().st_size < (tmp_path / "whole").stat().st_size
+    assert small.partial_fit(TEXT).bits(TEXT) > 0.0
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -155,6 +155,48 @@ def test_what_was_expected_is_what_was_predicted(tree: glnn.ContextTree, learnin
         assert pushed.bits == pytest.approx(-np.log2(pushed.probability))
 
 
+@pytest.mark.parametrize("learning", ["frozen", "online"])
+def test_what_was_expected_can_be_read_long_after(tree: glnn.ContextTree, learning: str) -> None:
+    """Nothing is worked out while nobody looks, and yet it is what was known then, not what is known by now."""
+    stream, twin = tree.stream(learning=learning), tree.stream(learning=learning)
+    pushed, predicted = [], []
+    for case in (["in", "work", "never heard of", "out"], ["out", "out", "in"], ["work"]):
+        for symbol in case:
+            predicted.append(twin.predict())
+            twin.push(symbol)
+            pushed.append(stream.push(symbol))
+        predicted.append(twin.predict())
+        twin.end()
+        pushed.append(stream.end())
+    assert [one.expected for one in pushed if one is not None] == predicted
+
+
+def test_what_was_expected_is_not_changed_by_what_others_learn(tree: glnn.ContextTree) -> None:
+    streams = tree.streams(learning="online")
+    streams.push("a", "in")
+    before = streams["a"].predict()
+    pushed = streams.push("a", "out")
+    for symbol in ["out", "in", "in", "out"] * 5:
+        streams.push("b", symbol)
+    streams.end("b")
+    assert pushed.expected == before
+    # The stream itself knows what was learned.
+    assert streams["a"].predict() != tree.streams(learning="online")["a"].predict()
+
+
+def test_a_stream_written_right_after_a_push_has_read_it(tree: glnn.ContextTree, tmp_path: Path) -> None:
+    for learning in ("frozen", "online"):
+        stream, group = tree.stream(learning=learning), tree.streams(learning=learning, most=1)
+        for symbol in ["in", "work", "work"]:
+            stream.push(symbol)
+            group.push(0, symbol)
+        stream.save(tmp_path / "stream")
+        group.save(tmp_path / "group")
+        again, others = glnn.load_stream(tmp_path / "stream"), glnn.load_streams(tmp_path / "group")
+        assert again.predict() == stream.predict() == others[0].predict() == group[0].predict()
+        assert again.push("out").bits == stream.push("out").bits == others.push(0, "out").bits
+
+
 def test_an_escape_that_is_likely_is_among_what_is_expected() -> None:
     """Of data in which every symbol is new, an escape is what comes next."""
     model = glnn.Mixture(networks=0, verbose=0, unknown="escape").fit([f"symbol {k}" for k in range(60)])

@@ -215,25 +215,31 @@ def _open(
         lines = Pipe(sys.stdin.fileno(), stopped)
     else:
         lines = GrowingFile(file, None if before is None else before.position, stopped, grows=not wanted.once)
-    after = _after(reading, model)
+    after = _known("--predict-after", reading.predict_after, model)
+    last = _known("--last", wanted.last, model)
+    if wanted.learn and last is None and has_cases(parser):
+        tell(
+            "a case is learned when it is over: --last ACTIVITY says with what; without it one is learned when it is "
+            f"forgotten, as the one longest unused of more than {wanted.cases:,}"
+        )
     if streams is None or before is None:
         most = wanted.cases if has_cases(parser) else 1
         streams = model.streams(learning="online" if wanted.learn else "frozen", most=most)
         streams.more = {"model": whole}
         counting = rate is not None and _count_normal(threshold, model, run, reading, wanted.normal)
-        follower = Follower(streams, parser, threshold, counting, wanted.last, after=after)
+        follower = Follower(streams, parser, threshold, counting, last, after=after)
     else:
         tell(f"{kept.path}: continuing after {before.tally.lines:,} lines")
         follower = Follower(
-            streams, parser, threshold, before.counting, wanted.last, before.tally, after, before.due, before.course
+            streams, parser, threshold, before.counting, last, before.tally, after, before.due, before.course
         )
     kept.of(follower, lines)
     return follower, lines
 
 
-def _after(reading: ReadOptions, model: SequenceModel) -> Any:
-    """The symbol right after which events are predicted, as the lines have it; None if all are."""
-    symbol, base = reading.predict_after, model.alphabet_.base
+def _known(option: str, symbol: str | None, model: SequenceModel) -> Any:
+    """A symbol that an option names, as the lines have it; None if it names none."""
+    base = model.alphabet_.base
     if symbol is None:
         return None
     known: Any = symbol
@@ -242,7 +248,7 @@ def _after(reading: ReadOptions, model: SequenceModel) -> Any:
     elif base.kind == "integers" and symbol.lstrip("-").isdigit():
         known = int(symbol)
     if known not in base.codes:
-        raise InputError(f"--predict-after is {symbol!r}, which is not a symbol of the model ({base.summary()})")
+        raise InputError(f"{option} is {symbol!r}, which is not a symbol of the model ({base.summary()})")
     return known
 
 
@@ -277,7 +283,10 @@ def _count_normal(
     if threshold.bits < float("inf"):
         return False
     number = 0 if found is None else found.size
-    tell(f"{number:,} normal events are too few for the rate {threshold.rate:g}: those that are followed count too")
+    tell(
+        f"{number:,} normal events are too few for the rate {threshold.rate:g} (--normal FILE gives others): "
+        "those that are followed count too"
+    )
     return True
 
 

@@ -6,13 +6,14 @@ file holds the symbols and not the nodes, which are some five hundred times as l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from glnn.contexts import tree_kernels as kernels
 from glnn.contexts.hash_table import EMPTY, enter
 from glnn.contexts.history import SYMBOLS
+from glnn.numeric.frame import PerThread
 from glnn.sequences import InputError
 
 _LEAST_ROOM = 1 << 14
@@ -31,6 +32,8 @@ class Forest:
     used: np.ndarray
     history: np.ndarray
     replayable: bool = True
+    bound: PerThread = field(default_factory=PerThread, init=False, repr=False, compare=False)
+    """Frames for calls with one symbol."""
 
     @classmethod
     def of_roots(cls, roots: int, max_nodes: int, beta: float) -> Forest:
@@ -58,18 +61,25 @@ class Forest:
         """The nodes, without the room after them."""
         return self.nodes[: self.used[kernels.NODES]]
 
-    def grown(self, roots: int, max_nodes: int, nodes_wanted: int) -> Forest:
+    def grown(self, roots: int, max_nodes: int, nodes_wanted: int, max_symbols: int | None = None) -> Forest:
         """The same trees with more room: for at least this many nodes, and for symbols."""
         nodes, history = self.nodes, self.history
         number, symbols = (int(count) for count in self.used)
         if symbols + 2 > history.size:
-            history = np.empty(2 * history.size, np.int32)
+            history = np.empty(min(2 * history.size, max_symbols or 2 * history.size), np.int32)
             history[:symbols] = self.read_so_far()
-        if number + nodes_wanted <= nodes.size or nodes.size == max_nodes:
+        if number + nodes_wanted <= nodes.size or nodes.size >= max_nodes:
             return Forest(nodes, self.slots, self.used, history, self.replayable)
         nodes = np.empty(min(max_nodes, 2 * nodes.size + nodes_wanted), kernels.NODE)
         nodes[:number] = self.taken()
         return self._indexed(nodes, roots, number, history, symbols, self.replayable)
+
+    def within(self, nodes: int, symbols: int) -> Forest:
+        """The same trees, without room beyond so many nodes and symbols."""
+        if self.nodes.size <= nodes and self.history.size <= symbols:
+            return self
+        kept = self.nodes[:nodes].copy(), self.slots, self.used, self.history[:symbols].copy()
+        return Forest(*kept, self.replayable)
 
     def copy(self) -> Forest:
         """Independent trees."""

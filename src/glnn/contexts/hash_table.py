@@ -9,7 +9,7 @@ from glnn.numeric.kernel import kernel
 EMPTY = -1
 
 
-@kernel()
+@kernel(_nrt=False)
 def slot(key: int, slots: np.ndarray, records: np.ndarray) -> int:
     """Where the record of a key is entered in the table, or the empty place where it belongs."""
     mask = slots.size - 1
@@ -20,7 +20,7 @@ def slot(key: int, slots: np.ndarray, records: np.ndarray) -> int:
     return place
 
 
-@kernel()
+@kernel(_nrt=False)
 def enter(first: int, count: int, slots: np.ndarray, records: np.ndarray) -> None:
     """Enter the records first … count − 1 in an empty table."""
     for record in range(first, count):

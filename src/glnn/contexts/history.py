@@ -24,7 +24,7 @@ class ReadProgress:
     nodes: int
 
 
-@kernel()
+@kernel(_nrt=False)
 def begin_sequence(context: np.ndarray, base: int, learn: bool, used: np.ndarray, history: np.ndarray) -> None:
     """Padding all over; one symbol of it in the history, where what comes before a sequence is never looked at."""
     for d in range(context.size):
@@ -34,7 +34,16 @@ def begin_sequence(context: np.ndarray, base: int, learn: bool, used: np.ndarray
         used[SYMBOLS] += 1
 
 
-@kernel()
+@kernel(_nrt=False)
+def move(y: int, base: int, context: np.ndarray, first: bool) -> None:
+    """A symbol goes into the context, which is padding before the first; nothing is learned."""
+    for d in range(context.size - 1, 0, -1):
+        context[d] = base - 1 if first else context[d - 1]
+    if context.size > 0:
+        context[0] = y
+
+
+@kernel(_nrt=False)
 def push(y: int, context: np.ndarray, learn: bool, used: np.ndarray, history: np.ndarray) -> None:
     """A symbol goes into the context, and into the history that leaves point to."""
     for d in range(context.size - 1, 0, -1):
@@ -44,3 +53,11 @@ def push(y: int, context: np.ndarray, learn: bool, used: np.ndarray, history: np
     if learn:
         history[used[SYMBOLS]] = y
         used[SYMBOLS] += 1
+
+
+def likeliest_of(distribution: np.ndarray, top: int) -> np.ndarray:
+    """Rows (code, probability) of the likeliest symbols, of equals the one of the lower code first."""
+    order = np.argsort(-distribution, kind="stable")[:top]
+    rows = np.full((top, 2), -1.0)
+    rows[: order.size, 0], rows[: order.size, 1] = order, distribution[order]
+    return rows

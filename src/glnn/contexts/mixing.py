@@ -23,8 +23,9 @@ from glnn.contexts.mixing_memory import (
     with_room,
 )
 from glnn.contexts.mixing_plan import Plan, make_plan
-from glnn.contexts.mixing_pushing import NO_ROOM, Frame
+from glnn.contexts.mixing_pushing import NO_ROOM, NOBODY, Frame, Said
 from glnn.contexts.mixing_reading import ALL, COUNTS, NOTHING, read
+from glnn.numeric.frame import PerThread
 
 CHUNK = 1 << 15
 # No predictor from outside has a say.
@@ -45,14 +46,23 @@ class Reader:
     """Whether the memory is this reader's own; else it is copied before the first change."""
     most: int | None = LARGEST
     """The most slots of a table; None for as many as it takes."""
-    work: Work = field(init=False, repr=False)
+    benches: PerThread | None = None
+    """Scratch shared by readings of one memory, one for each thread; None for scratch of its own."""
     room: np.ndarray = field(init=False, repr=False)
     """What one more symbol can take of the tables."""
     _frame: Frame | None = field(init=False, repr=False, default=None)
+    _asked: int = field(init=False, repr=False, default=-1)
+    _outside: np.ndarray = field(init=False, repr=False, default_factory=lambda: _SILENT)
 
     def __post_init__(self) -> None:
-        self.work = new_work(self.plan)
         self.room = room_for_a_symbol(self.plan)
+
+    @property
+    def work(self) -> Work:
+        """Scratch for other calls; what was asked for is no longer in it."""
+        frame = self._bound()
+        frame.asked_by = None
+        return frame.work
 
     def copy(self) -> Reader:
         """An independent reader at the same place."""
@@ -63,6 +73,7 @@ class Reader:
             self.changes,
             self.owns,
             self.most,
+            self.benches,
         )
 
     def read(self, codes: np.ndarray, first: np.ndarray, outside: np.ndarray | None = None) -> np.ndarray:
@@ -78,25 +89,49 @@ class Reader:
 
     def probabilities(self, outside: np.ndarray | None = None) -> np.ndarray:
         """The distribution of the next symbol, `outside` being (E, A); the reader stays where it is."""
-        out = np.empty(self.plan.lengths.size)
-        self._bound().look(_SILENT if outside is None else outside, self.cursor, out)
+        out, frame = np.empty(self.plan.lengths.size), self._bound()
+        frame.look(self._asked_in(frame), _SILENT if outside is None else outside, self.cursor, out)
         return out
 
-    def push(self, code: int, outside: np.ndarray | None = None, top: int = 0) -> tuple[float, np.ndarray]:
-        """The probability of the next symbol, which is read, and rows (code, probability) of the `top` likeliest."""
-        if self.changes:
-            self.own()
-        outside = _SILENT if outside is None else outside
-        likeliest = np.empty((top, 2))
-        given = self._bound().push(code, outside, self.changes, self.room, self.cursor, likeliest)
-        if given == NO_ROOM:
-            self.make_room()
-            given = self._bound().push(code, outside, self.changes, self.room, self.cursor, likeliest)
-        return given, likeliest
+    def push(self, code: int, outside: np.ndarray | None = None) -> float:
+        """The probability of the next symbol, which is read."""
+        if self._asked >= 0:
+            raise ValueError(f"the symbol {self._asked} was asked for and not read: advance")
+        return self._in_the_frame(Frame.push, code, _SILENT if outside is None else outside)
+
+    def ask(self, code: int, outside: np.ndarray | None = None) -> float:
+        """The same without reading it: `advance` must be next; `likeliest` and `probabilities` may come before."""
+        if self._asked >= 0:
+            raise ValueError(f"the symbol {self._asked} was asked for and not read: advance")
+        self._outside = _SILENT if outside is None else outside
+        given = self._in_the_frame(Frame.ask, code, self._outside)
+        self._asked = code
+        return given
+
+    def advance(self, code: int, outside: np.ndarray | None = None) -> None:
+        """Read the next symbol, the one that was asked for if any was."""
+        if self._asked < 0:
+            self.push(code, outside)
+            return
+        if code != self._asked:
+            raise ValueError(f"the symbol {self._asked} was asked for, so that {code} cannot be read")
+        frame = self._bound()
+        # What learns has scratch of its own; to move on, nothing else needs it.
+        frame.conclude(code, self.changes, self.cursor)
+        self._asked, frame.asked_by = -1, None
+
+    def likeliest(self, top: int, outside: np.ndarray | None = None, said: Said = NOBODY) -> np.ndarray:
+        """Rows (code, probability) of the `top` likeliest next symbols, counting in what others say beside."""
+        rows, frame = np.empty((top, 2)), self._bound()
+        asked = self._asked_in(frame)
+        if self._asked >= 0:
+            outside = self._outside
+        frame.find(asked, _SILENT if outside is None else outside, self.cursor, said, rows)
+        return rows
 
     def restart(self) -> None:
         """Go to the start of a sequence."""
-        self.cursor = new_cursor(self.plan)
+        self.cursor, self._asked = new_cursor(self.plan), -1
 
     def own(self) -> None:
         """Have a memory of its own, to change."""
@@ -114,10 +149,35 @@ class Reader:
             self.memory = bounded(self.memory, own, self.most)
             self.room = room_within(self.memory, own, self.most)
 
+    def _in_the_frame(self, call: Callable[..., float], code: int, outside: np.ndarray) -> float:
+        if self.changes:
+            self.own()
+        frame = self._bound()
+        given = call(frame, code, outside, self.changes, self.room, self.cursor)
+        if given == NO_ROOM:
+            self.make_room()
+            frame = self._bound()
+            given = call(frame, code, outside, self.changes, self.room, self.cursor)
+        frame.asked_by = self
+        return given
+
+    def _asked_in(self, frame: Frame) -> int:
+        """The symbol asked for, while the scratch is still of it; else it will be of this reader's place."""
+        if frame.asked_by is self:
+            return self._asked
+        frame.asked_by = None
+        return -1
+
     def _bound(self) -> Frame:
-        if self._frame is None or self._frame.memory is not self.memory:
-            self._frame = Frame(self.plan, self.memory, self.work)
-        return self._frame
+        frame = self._frame if self.benches is None or self.changes else self.benches.frame
+        if frame is not None and frame.memory is self.memory:
+            return frame
+        frame = Frame(self.plan, self.memory, new_work(self.plan) if frame is None else frame.work)
+        if self.benches is None or self.changes:
+            self._frame = frame
+        else:
+            self.benches.frame = frame
+        return frame
 
     def _read(self, codes: np.ndarray, first: np.ndarray, outside: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
         if self.changes:
@@ -126,7 +186,7 @@ class Reader:
             outside = np.empty((codes.size, 0, 0))
         codes = np.ascontiguousarray(codes, np.int64)
         probability = np.empty(codes.size)
-        done = 0
+        done, work = 0, self.work
         while done < codes.size:
             done = read(
                 codes,
@@ -138,7 +198,7 @@ class Reader:
                 self.plan,
                 self.memory,
                 self.cursor,
-                self.work,
+                work,
                 rows,
                 probability,
             )
@@ -158,11 +218,14 @@ class ContextMixing:
     memory: Memory
     tail: Cursor
     online: bool
+    benches: PerThread = field(default_factory=PerThread, init=False, repr=False, compare=False)
+    """Scratch for all that read it without learning."""
 
     def reader(self, continuing: bool = False) -> Reader:
         """A reading from the start of a sequence, or from the end of what was learned."""
         cursor = self.tail.copy() if continuing else new_cursor(self.plan)
-        return Reader(self.plan, self.memory, cursor, ALL if self.online else NOTHING)
+        changes = ALL if self.online else NOTHING
+        return Reader(self.plan, self.memory, cursor, changes, benches=self.benches)
 
     def with_learning(self, online: bool) -> ContextMixing:
         """The same, going on learning or not."""

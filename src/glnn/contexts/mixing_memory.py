@@ -115,6 +115,8 @@ class Work(NamedTuple):
     reached: np.ndarray
     waiting: np.ndarray
     """Branchings, and symbols y as −1 − y, that were reached and are still to be looked at."""
+    most: np.ndarray
+    """The most that any symbol there can have."""
     kept: np.ndarray
     ones: np.ndarray
     decision: np.ndarray
@@ -225,6 +227,7 @@ def new_work(plan: Plan) -> Work:
         base,
         np.zeros(len(plan.children) + 2),
         np.zeros(len(plan.children) + 2, np.int64),
+        np.zeros(len(plan.children) + 2),
         np.zeros((3, matches), np.int64),
         np.zeros(depth),
         decision,

@@ -1,15 +1,19 @@
-"""One symbol as it arrives, in one call: its probability, the likeliest symbols before it, and learning it.
+"""One symbol as it arrives: its probability, the likeliest symbols before it, and learning it, each a call of its own.
 
-The likeliest are found best first: of all branchings and symbols that were reached, the one of the largest mass is
-next; a branching is decided, a symbol is told. A symbol's mass is at most that of any branching above it, so they come
-in order, and what is unlikely is never looked at. Masses are products in the order of the path, as in `mixing_reading`.
+What was predicted on the symbol's path stays in the scratch until the symbol is learned, so that the likeliest can be
+asked for in between, or not at all. They are found best first: of all branchings and symbols that were reached, the one
+that can have most is next; a branching is decided, a symbol is told. What others say beside is counted in: a symbol has
+w m + Σ_k w_k p_k, added in this order as in `glnn.predictors.odds`, and below a branching there is at most w m and the
+largest rest of its symbols. Masses m are products in the order of the path, as in `mixing_reading`.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from glnn.contexts.mixing_memory import Cursor, Memory, Work, new_memory, new_work
+from glnn.contexts.mixing_memory import Cursor, Memory, Work, new_cursor, new_memory, new_work
 from glnn.contexts.mixing_plan import Plan, make_plan
 from glnn.contexts.mixing_predicting import predict, predict_in
 from glnn.contexts.mixing_reading import COUNTS, conclude, distribute, has_room, prepare
@@ -17,6 +21,7 @@ from glnn.numeric.frame import COMPILED, loading, new_frame, storing
 from glnn.numeric.kernel import kernel
 
 NO_ROOM = -1.0
+_ABOVE = 1.0 + 1e-12
 
 
 def _example() -> tuple[Plan, Memory, Work]:
@@ -26,34 +31,79 @@ def _example() -> tuple[Plan, Memory, Work]:
 
 _store = storing()
 _load = loading(_example())
+_store_cursor = storing()
+_load_cursor = loading(new_cursor(_example()[0]))
+
+
+class Said(NamedTuple):
+    """What others say of the next symbol beside the contexts: the contexts' own weight, rows (K, A), and theirs.
+
+    `rest` is added to every symbol at last.
+    """
+
+    own: float
+    rows: np.ndarray
+    weights: np.ndarray
+    rest: float
+
+
+NOBODY = Said(1.0, np.empty((0, 0)), np.empty(0), 0.0)
 
 
 class Frame:
-    """Plan, memory and scratch, bound for many calls; kept alive here."""
+    """Plan, memory, scratch and the cursor that was used last, bound for many calls; kept alive here."""
 
     def __init__(self, plan: Plan, memory: Memory, work: Work) -> None:
         self.plan, self.memory, self.work = plan, memory, work
+        self.asked_by: object = None
+        """Whose symbol the scratch is of."""
+        self._cursor: Cursor | None = None
         if COMPILED:
-            self._bytes = new_frame()
+            self._bytes, self._cursor_bytes = new_frame(), new_frame()
             _bind(self._bytes, (plan, memory, work))
 
-    def push(
-        self, symbol: int, outside: np.ndarray, changes: int, room: np.ndarray, cursor: Cursor, likeliest: np.ndarray
-    ) -> float:
-        """The probability of a symbol, which is then read; `NO_ROOM` if the tables have none, and nothing happened.
+    def _bound(self, cursor: Cursor) -> np.ndarray:
+        if cursor is not self._cursor:
+            self._cursor = cursor
+            _bind_cursor(self._cursor_bytes, cursor)
+        return self._cursor_bytes
 
-        `likeliest` is filled with rows (symbol, probability), the likeliest first; the symbol is −1 where none is left.
-        """
+    def push(self, symbol: int, outside: np.ndarray, changes: int, room: np.ndarray, cursor: Cursor) -> float:
+        """The probability of a symbol, which is then read; `NO_ROOM` if the tables have none, and nothing happened."""
         if COMPILED:
-            return _push_bound(self._bytes, symbol, outside, changes, room, cursor, likeliest)
-        return _push(self.plan, self.memory, self.work, symbol, outside, changes, room, cursor, likeliest)
+            return _push_bound(self._bytes, self._bound(cursor), symbol, outside, changes, room)
+        return _push(self.plan, self.memory, self.work, symbol, outside, changes, room, cursor)
 
-    def look(self, outside: np.ndarray, cursor: Cursor, out: np.ndarray) -> None:
+    def ask(self, symbol: int, outside: np.ndarray, changes: int, room: np.ndarray, cursor: Cursor) -> float:
+        """The same without reading it: that is for `conclude`."""
+        if COMPILED:
+            return _ask_bound(self._bytes, self._bound(cursor), symbol, outside, changes, room)
+        return _ask(self.plan, self.memory, self.work, symbol, outside, changes, room, cursor)
+
+    def conclude(self, symbol: int, changes: int, cursor: Cursor) -> None:
+        """Read the symbol that was asked for."""
+        if COMPILED:
+            _conclude_bound(self._bytes, self._bound(cursor), symbol, changes)
+        else:
+            conclude(symbol, changes, self.plan, self.memory, cursor, self.work)
+
+    def find(self, asked: int, outside: np.ndarray, cursor: Cursor, said: Said, likeliest: np.ndarray) -> None:
+        """Fill rows (symbol, probability), the likeliest first; the symbol is −1 where none is left.
+
+        `asked` is the symbol that was asked for last, or −1 where the scratch is of another place.
+        """
+        largest = np.empty(self.plan.children.shape[0])
+        if COMPILED:
+            _find_bound(self._bytes, self._bound(cursor), asked, outside, said, largest, likeliest)
+        else:
+            _find(self.plan, self.memory, self.work, asked, outside, cursor, said, largest, likeliest)
+
+    def look(self, asked: int, outside: np.ndarray, cursor: Cursor, out: np.ndarray) -> None:
         """Fill the distribution of the next symbol; the cursor stays as it is."""
         if COMPILED:
-            _look_bound(self._bytes, outside, cursor, out)
+            _look_bound(self._bytes, self._bound(cursor), asked, outside, out)
         else:
-            _look(self.plan, self.memory, self.work, outside, cursor, out)
+            _look(self.plan, self.memory, self.work, asked, outside, cursor, out)
 
 
 @kernel(_nrt=False)
@@ -62,23 +112,77 @@ def _bind(frame: np.ndarray, given: tuple[Plan, Memory, Work]) -> None:
 
 
 @kernel(_nrt=False)
+def _bind_cursor(frame: np.ndarray, cursor: Cursor) -> None:
+    _store_cursor(frame, cursor)
+
+
+@kernel(_nrt=False)
 def _push_bound(
+    frame: np.ndarray, at: np.ndarray, symbol: int, outside: np.ndarray, changes: int, room: np.ndarray
+) -> float:
+    plan, memory, work = _load(frame)
+    return _push(plan, memory, work, symbol, outside, changes, room, _load_cursor(at))  # type: ignore[no-any-return]
+
+
+@kernel(_nrt=False)
+def _ask_bound(
+    frame: np.ndarray, at: np.ndarray, symbol: int, outside: np.ndarray, changes: int, room: np.ndarray
+) -> float:
+    plan, memory, work = _load(frame)
+    return _ask(plan, memory, work, symbol, outside, changes, room, _load_cursor(at))  # type: ignore[no-any-return]
+
+
+@kernel(_nrt=False)
+def _conclude_bound(frame: np.ndarray, at: np.ndarray, symbol: int, changes: int) -> None:
+    plan, memory, work = _load(frame)
+    conclude(symbol, changes, plan, memory, _load_cursor(at), work)
+
+
+@kernel(_nrt=False)
+def _find_bound(
     frame: np.ndarray,
+    at: np.ndarray,
+    asked: int,
+    outside: np.ndarray,
+    said: Said,
+    largest: np.ndarray,
+    likeliest: np.ndarray,
+) -> None:
+    plan, memory, work = _load(frame)
+    _find(plan, memory, work, asked, outside, _load_cursor(at), said, largest, likeliest)
+
+
+@kernel(_nrt=False)
+def _look_bound(frame: np.ndarray, at: np.ndarray, asked: int, outside: np.ndarray, out: np.ndarray) -> None:
+    plan, memory, work = _load(frame)
+    _look(plan, memory, work, asked, outside, _load_cursor(at), out)
+
+
+@kernel(_nrt=False)
+def _ask(
+    plan: Plan,
+    memory: Memory,
+    work: Work,
     symbol: int,
     outside: np.ndarray,
     changes: int,
     room: np.ndarray,
     cursor: Cursor,
-    likeliest: np.ndarray,
 ) -> float:
-    plan, memory, work = _load(frame)
-    return _push(plan, memory, work, symbol, outside, changes, room, cursor, likeliest)  # type: ignore[no-any-return]
+    if changes & COUNTS and not has_room(room, memory):
+        return NO_ROOM
+    prepare(outside, changes, plan, memory, cursor, work)
+    return _predict_path(symbol, plan, memory, cursor, work)  # type: ignore[no-any-return]
 
 
 @kernel(_nrt=False)
-def _look_bound(frame: np.ndarray, outside: np.ndarray, cursor: Cursor, out: np.ndarray) -> None:
-    plan, memory, work = _load(frame)
-    _look(plan, memory, work, outside, cursor, out)
+def _predict_path(symbol: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> float:
+    product = 1.0
+    for depth in range(plan.lengths[symbol]):
+        one = predict(plan.branchings[symbol, depth], plan, memory, cursor, work)
+        work.ones[depth] = one
+        product *= one if plan.bits[symbol, depth] else 1.0 - one
+    return product
 
 
 @kernel(_nrt=False)
@@ -91,60 +195,120 @@ def _push(
     changes: int,
     room: np.ndarray,
     cursor: Cursor,
-    likeliest: np.ndarray,
 ) -> float:
-    if changes & COUNTS and not has_room(room, memory):
-        return NO_ROOM
-    prepare(outside, changes, plan, memory, cursor, work)
-    product = 1.0
-    for depth in range(plan.lengths[symbol]):
-        one = predict(plan.branchings[symbol, depth], plan, memory, cursor, work)
-        work.ones[depth] = one
-        product *= one if plan.bits[symbol, depth] else 1.0 - one
-    if likeliest.shape[0] > 0:
-        _find_likeliest(symbol, plan, memory, cursor, work, likeliest)
-    conclude(symbol, changes, plan, memory, cursor, work)
-    return product
+    product = _ask(plan, memory, work, symbol, outside, changes, room, cursor)
+    if product != NO_ROOM:
+        conclude(symbol, changes, plan, memory, cursor, work)
+    return product  # type: ignore[no-any-return]
 
 
 @kernel(_nrt=False)
-def _find_likeliest(symbol: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work, likeliest: np.ndarray) -> None:
-    """Best first; what was predicted on the path of `symbol` stays in the scratch, to be learned from."""
-    waiting, mass, spare = work.waiting, work.reached, work.x.shape[0] - 1
+def _find(
+    plan: Plan,
+    memory: Memory,
+    work: Work,
+    asked: int,
+    outside: np.ndarray,
+    cursor: Cursor,
+    said: Said,
+    largest: np.ndarray,
+    likeliest: np.ndarray,
+) -> None:
+    if asked < 0:
+        _keep_matches(cursor, work)
+        prepare(outside, 0, plan, memory, cursor, work)
+    for node in range(largest.size - 1, -1, -1):
+        largest[node] = 0.0
+        for bit in range(2):
+            child = plan.children[node, bit]
+            below = largest[child] if child >= 0 else _with_others(0.0, -1 - child, said)
+            largest[node] = max(largest[node], below)
+    _find_likeliest(asked, plan, memory, cursor, work, said, largest, likeliest)
+    if asked < 0:
+        _put_matches_back(cursor, work)
+
+
+@kernel(_nrt=False)
+def _with_others(mass: float, symbol: int, said: Said) -> float:
+    total = said.own * mass
+    for k in range(said.weights.size):
+        total += said.weights[k] * said.rows[k, symbol]
+    return total + said.rest
+
+
+@kernel(_nrt=False)
+def _find_likeliest(
+    asked: int,
+    plan: Plan,
+    memory: Memory,
+    cursor: Cursor,
+    work: Work,
+    said: Said,
+    largest: np.ndarray,
+    likeliest: np.ndarray,
+) -> None:
+    """Best first; what was predicted on the path of the symbol asked for stays in the scratch, to be learned from."""
+    waiting, mass, most, spare = work.waiting, work.reached, work.most, work.x.shape[0] - 1
+    length = plan.lengths[asked] if asked >= 0 else 0
     waiting[0] = 0
     mass[0] = 1.0
+    most[0] = np.inf
     size, found = 1, 0
     while size > 0 and found < likeliest.shape[0]:
         best = 0
         for k in range(1, size):
-            if mass[k] > mass[best] or (mass[k] == mass[best] and waiting[k] > waiting[best]):
+            if most[k] > most[best] or (most[k] == most[best] and waiting[k] > waiting[best]):
                 best = k
-        node, whole = waiting[best], mass[best]
+        node, whole, value = waiting[best], mass[best], most[best]
         size -= 1
-        waiting[best], mass[best] = waiting[size], mass[size]
+        waiting[best], mass[best], most[best] = waiting[size], mass[size], most[size]
         if node < 0:
             likeliest[found, 0] = -1 - node
-            likeliest[found, 1] = whole
+            likeliest[found, 1] = value
             found += 1
             continue
         depth = plan.depth[node]
-        on_path = depth < plan.lengths[symbol] and plan.branchings[symbol, depth] == node
+        on_path = depth < length and plan.branchings[asked, depth] == node
         one = work.ones[depth] if on_path else predict_in(spare, node, plan, memory, cursor, work)
         for bit in range(2):
-            waiting[size] = plan.children[node, bit]
+            child = plan.children[node, bit]
+            waiting[size] = child
             mass[size] = whole * (one if bit else 1.0 - one)
+            if child >= 0:
+                # Not less than any symbol below, whatever the rounding.
+                most[size] = (said.own * mass[size] + largest[child]) * _ABOVE
+            else:
+                most[size] = _with_others(mass[size], -1 - child, said)
             size += 1
     for k in range(found, likeliest.shape[0]):
         likeliest[k, 0] = -1.0
 
 
 @kernel(_nrt=False)
-def _look(plan: Plan, memory: Memory, work: Work, outside: np.ndarray, cursor: Cursor, out: np.ndarray) -> None:
-    kept = work.kept
-    # Looking for matches moves the cursor: they are put back.
-    for m in range(kept.shape[1]):
-        kept[0, m], kept[1, m], kept[2, m] = cursor.pointer[m], cursor.length[m], cursor.misses[m]
+def _look(
+    plan: Plan, memory: Memory, work: Work, asked: int, outside: np.ndarray, cursor: Cursor, out: np.ndarray
+) -> None:
+    if asked >= 0:
+        distribute(plan, memory, cursor, work, out)
+        # It took the scratch of the path.
+        _predict_path(asked, plan, memory, cursor, work)
+        return
+    _keep_matches(cursor, work)
     prepare(outside, 0, plan, memory, cursor, work)
     distribute(plan, memory, cursor, work, out)
+    _put_matches_back(cursor, work)
+
+
+@kernel(_nrt=False)
+def _keep_matches(cursor: Cursor, work: Work) -> None:
+    """Looking for matches moves the cursor."""
+    kept = work.kept
+    for m in range(kept.shape[1]):
+        kept[0, m], kept[1, m], kept[2, m] = cursor.pointer[m], cursor.length[m], cursor.misses[m]
+
+
+@kernel(_nrt=False)
+def _put_matches_back(cursor: Cursor, work: Work) -> None:
+    kept = work.kept
     for m in range(kept.shape[1]):
         cursor.pointer[m], cursor.length[m], cursor.misses[m] = kept[0, m], kept[1, m], kept[2, m]

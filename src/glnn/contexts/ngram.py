@@ -15,12 +15,14 @@ import numpy as np
 from glnn.contexts import ngram_kernels as kernels
 from glnn.contexts.counted import CountedModel, CountedState
 from glnn.contexts.hash_table import EMPTY, enter
-from glnn.contexts.history import SYMBOLS, push
+from glnn.contexts.history import SYMBOLS, likeliest_of, move, push
 from glnn.contexts.ngram_coding import NGramSteps
+from glnn.contexts.ngram_pushing import Frame
+from glnn.numeric.frame import PerThread
 from glnn.sequences import Alphabet, Encoded, InputError
 
 if TYPE_CHECKING:
-    from glnn.contexts.ngram_learner import NGramLearner
+    from glnn.contexts.ngram_learner import Most, NGramLearner, NGramStreamLearner
 
 LONGEST_ORDER = 12
 # The order is chosen on this many symbols at most, and on what comes after the first half of them.
@@ -39,6 +41,7 @@ class Counts:
     history: np.ndarray
     context_slots: np.ndarray = field(init=False)
     event_slots: np.ndarray = field(init=False)
+    bound: PerThread = field(default_factory=PerThread, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.context_slots = _table(self.contexts, 1, int(self.used[kernels.CONTEXTS]))
@@ -59,6 +62,14 @@ class Counts:
         )  # fmt: skip
 
     @property
+    def frame(self) -> Frame:
+        """The same, bound for calls with one symbol."""
+        found: Frame | None = self.bound.frame
+        if found is None:
+            found = self.bound.frame = Frame(self)
+        return found
+
+    @property
     def number(self) -> int:
         """How many counts there are."""
         return int(self.used[kernels.EVENTS])
@@ -67,18 +78,31 @@ class Counts:
         """The symbols read."""
         return self.history[: self.used[SYMBOLS]]
 
-    def grown(self, wanted: int) -> Counts:
-        """The same counts with room for this many more of each."""
+    def has_room(self, order: int) -> bool:
+        """Whether one more symbol fits in."""
+        return bool(kernels.has_room(order, self.contexts, self.events, self.used, self.history))
+
+    def grown(self, wanted: int, most: Most | None = None) -> Counts:
+        """The same counts with room for so many more of each, as far as there may be."""
         number = self.used.tolist()
-        if kernels.has_room(wanted, self.contexts, self.events, self.used, self.history):
+        if self.has_room(wanted):
             return self
         return Counts(
-            _longer(self.contexts, number[kernels.CONTEXTS], wanted),
-            _longer(self.events, number[kernels.EVENTS], wanted),
+            _longer(self.contexts, number[kernels.CONTEXTS], wanted, most and most.contexts),
+            _longer(self.events, number[kernels.EVENTS], wanted, most and most.events),
             self.used,
             self.kinds,
-            _longer(self.history, number[SYMBOLS], 2),
+            _longer(self.history, number[SYMBOLS], 2, most and most.symbols),
         )
+
+    def within(self, most: Most) -> Counts:
+        """The same counts, without room beyond so many."""
+        arrays = (self.contexts, self.events, self.history)
+        bounds = (most.contexts, most.events, most.symbols)
+        if all(array.size <= bound for array, bound in zip(arrays, bounds, strict=True)):
+            return self
+        contexts, events, history = (array[:bound].copy() for array, bound in zip(arrays, bounds, strict=True))
+        return Counts(contexts, events, self.used, self.kinds, history)
 
     def copy(self) -> Counts:
         """Independent counts."""
@@ -115,6 +139,12 @@ class NGramModel(CountedModel):
 
         return NGramLearner(self)
 
+    def stream_learner(self) -> NGramStreamLearner:
+        """A copy that goes on learning for ever, in a memory of bounded size."""
+        from glnn.contexts.ngram_learner import NGramStreamLearner
+
+        return NGramStreamLearner(self)
+
     def coding_steps(self, escape: float | None, share: float = 0.0) -> NGramSteps | None:
         """Compiled loops for the coder, where no share can be mixed in."""
         return NGramSteps(self, escape) if share == 0.0 else None
@@ -139,10 +169,14 @@ class NGramModel(CountedModel):
     @classmethod
     def from_arrays(cls, alphabet: Alphabet, order: int, arrays: dict[str, np.ndarray]) -> NGramModel:
         """The model that `arrays` was taken from: the symbols are read again."""
-        history = arrays["history"].astype(np.int32)
-        paddings = history == len(alphabet)
+        return blank_reader(alphabet, order).model.from_history(arrays["history"])
+
+    def from_history(self, history: np.ndarray) -> NGramModel:
+        """A model like this one that has read nothing but this history, one padding before each sequence."""
+        history = history.astype(np.int32)
+        paddings = history == len(self.alphabet)
         first = np.concatenate([[False], paddings[:-1]])
-        reader = blank_reader(alphabet, order)
+        reader = blank_reader(self.alphabet, self.order)
         reader.read(history[~paddings], first[~paddings], learn=True)
         return replace(reader.model, counts=reader.counts)
 
@@ -178,8 +212,25 @@ class NGramReader:
             arguments: tuple[Any, ...] = (*given, *self.counts.arrays(), log_likelihoods[done:], rows[done:])
             done += kernels.read(*arguments)
             if done < codes.size:
-                self.counts = self.counts.grown(self.model.order)
+                self.make_room()
         return log_likelihoods, rows
+
+    def make_room(self) -> None:
+        """Let the counts take at least one more symbol."""
+        self.counts = self.counts.grown(self.model.order)
+
+    def ask(self, code: int) -> float:
+        """The probability of the next symbol; nothing moves."""
+        return self.counts.frame.ask(code, len(self.model.alphabet) + 1, self.context)
+
+    def advance(self, code: int, first: bool, learn: bool) -> None:
+        """Read the next symbol; where it is the first, the context is padding."""
+        base = len(self.model.alphabet) + 1
+        if not learn:
+            move(code, base, self.context, first)
+        elif not self.counts.frame.count(code, base, self.context, first):
+            self.make_room()
+            self.counts.frame.count(code, base, self.context, first)
 
 
 class NGramState(CountedState):
@@ -191,16 +242,30 @@ class NGramState(CountedState):
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
-        counts, pi = self._reader.counts, np.empty(len(self._reader.model.alphabet))
-        kernels.predict(self._reader.context, counts.context_slots, counts.contexts, counts.events, counts.kinds, pi)
+        pi = np.empty(len(self._reader.model.alphabet))
+        self._reader.counts.frame.look(self._reader.context, pi)
         return pi
 
     def advance(self, code: int) -> None:
         """Read the next symbol; when learning online, this state's own counts learn it."""
         if self._learn and not self._owner:
             self._reader.counts, self._owner = self._reader.counts.copy(), True
-        self._reader.read(np.array([code], np.int32), np.array([self._at_start]), self._learn)
+        self._reader.advance(code, self._at_start, self._learn)
         self._at_start = False
+
+    def ask(self, code: int) -> float:
+        """The probability of the next symbol, to the bit that of `probabilities`."""
+        return self._reader.ask(code)
+
+    def push(self, code: int) -> float:
+        """The same, and it is read."""
+        given = self._reader.ask(code)
+        self.advance(code)
+        return given
+
+    def likeliest(self, top: int) -> np.ndarray:
+        """Rows (code, probability) of the `top` likeliest next symbols."""
+        return likeliest_of(self.probabilities(), top)
 
     def copy(self) -> NGramState:
         """An independent state at the same place."""
@@ -247,10 +312,13 @@ def _table(records: np.ndarray, first: int, number: int) -> np.ndarray:
     return slots
 
 
-def _longer(array: np.ndarray, number: int, wanted: int) -> np.ndarray:
-    """The array, or one of twice the size where fewer than `wanted` places are free."""
-    if number + wanted <= array.size:
+def _longer(array: np.ndarray, number: int, wanted: int, most: int | None) -> np.ndarray:
+    """The array, or one of twice the size where fewer than `wanted` places are free; at most of `most` places."""
+    size = 2 * array.size + wanted
+    if most is not None:
+        size = max(array.size, min(size, most))
+    if number + wanted <= array.size or size == array.size:
         return array
-    longer = np.empty(2 * array.size + wanted, array.dtype)
+    longer = np.empty(size, array.dtype)
     longer[:number] = array[:number]
     return longer

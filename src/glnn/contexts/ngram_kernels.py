@@ -35,7 +35,7 @@ CONTEXTS, EVENTS = 0, 2
 _LEAST_DISCOUNT = 0.05
 
 
-@kernel()
+@kernel(_nrt=False)
 def discounts(kinds: np.ndarray, D: np.ndarray) -> None:
     """D[k, i] for a count of i = 1, 2, 3 or more after contexts of k symbols, from kinds[k], how many counts are 1 … 4.
 
@@ -53,7 +53,7 @@ def discounts(kinds: np.ndarray, D: np.ndarray) -> None:
             D[k, i] = min(max(D[k, i], _LEAST_DISCOUNT), i - _LEAST_DISCOUNT)
 
 
-@kernel()
+@kernel(_nrt=False)
 def find(context: np.ndarray, base: int, slots: np.ndarray, contexts: np.ndarray, path: np.ndarray) -> int:
     """Fill `path` with the contexts that were met, the empty one first; gives how many."""
     path[0] = 0
@@ -65,7 +65,7 @@ def find(context: np.ndarray, base: int, slots: np.ndarray, contexts: np.ndarray
     return context.size + 1
 
 
-@kernel()
+@kernel(_nrt=False)
 def add_contexts(
     context: np.ndarray,
     base: int,
@@ -89,13 +89,13 @@ def add_contexts(
         path[d + 1] = record
 
 
-@kernel()
+@kernel(_nrt=False)
 def _left_over(record: np.ndarray, D: np.ndarray) -> float:
     """γ N: what the discounts take off the counts of a context."""
     return D[1] * record["ones"] + D[2] * record["twos"] + D[3] * record["more"]
 
 
-@kernel()
+@kernel(_nrt=False)
 def probability(
     w: int,
     base: int,
@@ -117,7 +117,32 @@ def probability(
     return p
 
 
-@kernel()
+@kernel(_nrt=False)
+def probability_as_distributed(
+    w: int,
+    base: int,
+    path: np.ndarray,
+    length: int,
+    D: np.ndarray,
+    contexts: np.ndarray,
+    event_slots: np.ndarray,
+    events: np.ndarray,
+) -> float:
+    """p(w) from the longest context to the empty one: to the last bit what `distribution` says of w."""
+    p, left = 0.0, 1.0
+    for k in range(length - 1, -1, -1):
+        record = contexts[path[k]]
+        if record["total"] == 0:
+            continue
+        place = slot(path[k] * base + w, event_slots, events)
+        if event_slots[place] != EMPTY:
+            n = events[event_slots[place]]["count"]
+            p += left * (n - D[k, min(n, 3)]) / record["total"]
+        left *= _left_over(record, D[k]) / record["total"]
+    return p + left / (base - 1)
+
+
+@kernel(_nrt=False)
 def distribution(
     path: np.ndarray,
     length: int,
@@ -145,7 +170,7 @@ def distribution(
         pi[w] += left / pi.size
 
 
-@kernel()
+@kernel(_nrt=False)
 def learn(
     w: int,
     base: int,
@@ -190,28 +215,11 @@ def learn(
             return
 
 
-@kernel()
+@kernel(_nrt=False)
 def has_room(order: int, contexts: np.ndarray, events: np.ndarray, used: np.ndarray, history: np.ndarray) -> bool:
     """Whether the arrays can take one more symbol; else they have to grow."""
     room = used[CONTEXTS] + order <= contexts.size and used[EVENTS] + order <= events.size
     return room and used[SYMBOLS] + 2 <= history.size
-
-
-@kernel()
-def predict(
-    context: np.ndarray,
-    context_slots: np.ndarray,
-    contexts: np.ndarray,
-    events: np.ndarray,
-    kinds: np.ndarray,
-    pi: np.ndarray,
-) -> None:
-    """The distribution after a context."""
-    base = pi.size + 1
-    path, D = np.empty(context.size + 1, np.int64), np.empty((kinds.shape[0], 4))
-    discounts(kinds, D)
-    length = find(context, base, context_slots, contexts, path)
-    distribution(path, length, base, D, contexts, events, pi)
 
 
 @kernel()

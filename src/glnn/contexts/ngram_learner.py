@@ -1,14 +1,18 @@
-"""n-grams that go on counting. Their file is the symbols read."""
+"""n-grams that go on counting. Their file is the symbols read.
+
+On streams without end, tables that are full are counted anew from the younger half of what was read.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from glnn.contexts.counted import CountedLearner
 from glnn.contexts.ngram import Counts, NGramModel, NGramReader, NGramState
-from glnn.contexts.read_again import checked_history
+from glnn.contexts.read_again import checked_history, younger_half
 
 
 class _Beside(NGramReader):
@@ -23,12 +27,46 @@ class _Beside(NGramReader):
         return self._learner.counts
 
 
+class Most(NamedTuple):
+    """How many contexts, how many counts, and how many symbols are kept of a stream."""
+
+    contexts: int
+    events: int
+    symbols: int
+
+
+# With their places in the tables 40 and 24 bytes each, and 4 a symbol.
+MOST = Most(contexts=1 << 21, events=1 << 21, symbols=1 << 20)
+
+
+class _Bounded(NGramReader):
+    """Forgets the older half of what it read when there is no room for more.
+
+    When that is depends on what was read only: arrays are never larger than they may be.
+    """
+
+    def __init__(self, model: NGramModel, counts: Counts, context: np.ndarray, most: Most) -> None:
+        super().__init__(model, counts.within(most), context)
+        self._most = most
+
+    def make_room(self) -> None:
+        """Let the counts take at least one more symbol."""
+        order = self.model.order
+        self.counts = self.counts.grown(order, self._most)
+        while not self.counts.has_room(order):
+            young = younger_half(self.counts.read_so_far(), len(self.model.alphabet))
+            self.counts = self.model.from_history(young).counts.within(self._most).grown(order, self._most)
+
+
 class NGramLearner(CountedLearner):
     """Counts of their own, begun as a copy."""
 
     def __init__(self, model: NGramModel) -> None:
         self._model = replace(model, learning="frozen", counts=model.counts.copy())
-        self._reader = NGramReader(self._model, self._model.counts, model.padding())
+        self._reader = self._reading(self._model.counts)
+
+    def _reading(self, counts: Counts) -> NGramReader:
+        return NGramReader(self._model, counts, self._model.padding())
 
     @property
     def counts(self) -> Counts:
@@ -41,7 +79,7 @@ class NGramLearner(CountedLearner):
 
     def begin_learning(self) -> NGramState:
         """The state at the start of a sequence that is learned as it is read."""
-        self._reader = NGramReader(self._model, self._reader.counts, self._model.padding())
+        self._reader = self._reading(self._reader.counts)
         return NGramState(self._reader, at_start=True, learn=True, owner=True)
 
     def learned(self) -> NGramModel:
@@ -54,9 +92,20 @@ class NGramLearner(CountedLearner):
 
     def recall(self, memory: dict[str, np.ndarray]) -> None:
         """Read what another of the same has read."""
-        model, history = self._model, checked_history(memory, len(self.alphabet))
-        again = type(model).from_arrays(model.alphabet, model.order, {"history": history})
-        self._reader = NGramReader(model, again.counts, model.padding())
+        history = checked_history(memory, len(self.alphabet))
+        self._reader = self._reading(self._model.from_history(history).counts)
 
     def _now(self) -> NGramModel:
         return replace(self._model, counts=self._reader.counts)
+
+
+class NGramStreamLearner(NGramLearner):
+    """The same in a memory of bounded size: twice what the counts had at first, or some 130 MB if that is more."""
+
+    def __init__(self, model: NGramModel, most: Most = MOST) -> None:
+        contexts, symbols, events = (2 * int(count) for count in model.counts.used)
+        self._most = Most(max(most.contexts, contexts), max(most.events, events), max(most.symbols, symbols))
+        super().__init__(model)
+
+    def _reading(self, counts: Counts) -> NGramReader:
+        return _Bounded(self._model, counts, self._model.padding(), self._most)

@@ -1,4 +1,8 @@
-"""What a context tree or n-grams learned from, given back to them: the symbols, one padding before each sequence."""
+"""What a context tree or n-grams learned from, given back to them: the symbols, one padding before each sequence.
+
+On a stream without end only the younger half is, whenever there is no room for more: so memory is bounded, and what was
+learned always follows from the symbols that are kept.
+"""
 
 from __future__ import annotations
 
@@ -14,3 +18,15 @@ def checked_history(memory: dict[str, np.ndarray], size: int) -> np.ndarray:
     if not fits or history.min() < 0 or history.max() > size or history[0] != size or history[-1] == size:
         raise InputError("what a stream learned does not fit its model (history): take the file of the same model")
     return history.astype(np.int32)
+
+
+def younger_half(history: np.ndarray, padding: int) -> np.ndarray:
+    """The later half of a history, from the start of a sequence on, or from the middle of a long one."""
+    half = history[history.size // 2 :]
+    starts = np.flatnonzero(half == padding)
+    if starts.size and 2 * starts[0] < half.size:
+        return half[starts[0] :]
+    young = np.concatenate([np.array([padding], history.dtype), half])
+    if young.size >= history.size:
+        raise InputError("the memory of a stream is too small for a single symbol: allow more")
+    return young

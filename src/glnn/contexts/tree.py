@@ -20,10 +20,10 @@ from glnn.contexts import tree_read_kernels
 from glnn.contexts.counted import CHUNK, CountedModel, CountedState
 from glnn.contexts.decomposition import Decomposition, balanced, huffman
 from glnn.contexts.forest import Forest
-from glnn.contexts.history import ReadProgress
+from glnn.contexts.history import ReadProgress, likeliest_of
 from glnn.contexts.tree_coding import ContextTreeSteps
 from glnn.contexts.tree_kernels import NODE, NODES, STORED, is_full
-from glnn.contexts.tree_learner import TreeLearner
+from glnn.contexts.tree_learner import TreeLearner, TreeStreamLearner
 from glnn.contexts.tree_reader import Reader
 from glnn.sequences import Alphabet, Encoded, InputError
 
@@ -141,6 +141,10 @@ class ContextTreeWeighting(CountedModel):
         """A copy that goes on learning."""
         return TreeLearner(self)
 
+    def stream_learner(self) -> TreeStreamLearner:
+        """A copy that goes on learning for ever, in a memory of bounded size."""
+        return TreeStreamLearner(self)
+
     def coding_steps(self, escape: float | None, share: float = 0.0) -> ContextTreeSteps | None:
         """Compiled loops for the coder, bit by bit down the decomposition, where no share can be mixed in."""
         return ContextTreeSteps(self, escape) if share == 0.0 else None
@@ -172,17 +176,21 @@ class ContextTreeWeighting(CountedModel):
         """The trees that `arrays` was taken from: the symbols are read again, or the nodes taken as they are."""
         decomposition = Decomposition(arrays["children"])
         if "history" in arrays:
-            history = arrays["history"].astype(np.int32)
-            paddings = history == len(alphabet)
-            first = np.concatenate([[False], paddings[:-1]])
-            reader = blank_reader(alphabet, settings, decomposition)
-            reader.read(history[~paddings], first[~paddings], learn=True)
-            return replace(reader.model, forest=reader.forest, tail=reader.context)
+            return blank_reader(alphabet, settings, decomposition).model.from_history(arrays["history"])
         nodes = np.zeros(len(arrays["key"]), NODE)
         for name in STORED:
             nodes[name] = arrays[name]
         forest = Forest.of_nodes(nodes, len(decomposition.children), arrays["tail"])
         return cls(alphabet, settings, decomposition, forest, arrays["tail"])
+
+    def from_history(self, history: np.ndarray) -> ContextTreeWeighting:
+        """Trees like these that have read nothing but this history, one padding before each sequence."""
+        history = history.astype(np.int32)
+        paddings = history == len(self.alphabet)
+        first = np.concatenate([[False], paddings[:-1]])
+        reader = blank_reader(self.alphabet, self.settings, self.decomposition)
+        reader.read(history[~paddings], first[~paddings], learn=True)
+        return replace(reader.model, forest=reader.forest, tail=reader.context)
 
     def first_context(self) -> np.ndarray:
         """What comes before the first sequence that is scored, the latest symbol first."""
@@ -211,21 +219,37 @@ class ContextTreeState(CountedState):
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
-        model, forest = self._reader.model, self._reader.forest
-        pi = np.empty(len(model.alphabet))
-        arrays = (forest.slots, forest.nodes, forest.used, forest.history)
-        tree_read_kernels.distribution(self._reader.context, model.decomposition.children, model.rules, *arrays, pi)
-        return pi
+        return self._reader.look()
 
     def advance(self, code: int) -> None:
         """Read the next symbol; when learning online, this state's own trees learn it."""
-        if self._learn and not self._owner:
+        self._before_learning()
+        self._reader.advance(code, self._at_start, self._learn)
+        self._at_start = False
+
+    def ask(self, code: int) -> float:
+        """The probability of the next symbol, to the bit that of `probabilities`."""
+        return self._reader.ask(code)
+
+    def push(self, code: int) -> float:
+        """The same, and it is read."""
+        self._before_learning()
+        given = self._reader.push(code, self._at_start, self._learn)
+        self._at_start = False
+        return given
+
+    def likeliest(self, top: int) -> np.ndarray:
+        """Rows (code, probability) of the `top` likeliest next symbols."""
+        return likeliest_of(self.probabilities(), top)
+
+    def _before_learning(self) -> None:
+        if not self._learn:
+            return
+        if not self._owner:
             self._reader.forest, self._owner = self._reader.forest.copy(), True
-        if self._learn and self._moved:
+        if self._moved:
             self._reader.remember_context()
             self._moved = False
-        self._reader.read(np.array([code], np.int32), np.array([self._at_start]), self._learn)
-        self._at_start = False
 
     def move(self, place: dict[str, np.ndarray]) -> None:
         """Go to the place of another state."""

@@ -44,7 +44,7 @@ _STEP = 2.0**256
 _RUNS = np.cumprod(np.concatenate([[1.0], (np.arange(1023) + 0.5) / np.arange(1, 1024)]))
 
 
-@kernel()
+@kernel(_nrt=False)
 def _run(n: int) -> float:
     """The KT probability of n equal bits, Γ(n + ½) / (√π n!); beyond the table its series, to 1e-15."""
     if n < 1024:
@@ -53,7 +53,7 @@ def _run(n: int) -> float:
     return (1.0 - s * (0.125 - s * (0.0078125 + s * 0.0048828125))) / np.sqrt(np.pi * n)
 
 
-@kernel()
+@kernel(_nrt=False)
 def _estimate(same: int, other: int, prior: float) -> float:
     """The probability of a bit that was seen `same` times here while its opposite was seen `other` times.
 
@@ -70,7 +70,7 @@ def _estimate(same: int, other: int, prior: float) -> float:
     return (same + 0.5) / (same + other + 1.0)
 
 
-@kernel()
+@kernel(_nrt=False)
 def node_beta(ratio: float, exponent: int) -> float:
     """β as one number; beyond 2^±512 the child or the estimate alone decides, whatever the number."""
     if exponent == 0:
@@ -80,7 +80,7 @@ def node_beta(ratio: float, exponent: int) -> float:
     return ratio / _STEP if exponent == -1 else ratio / _STEP / _STEP
 
 
-@kernel()
+@kernel(_nrt=False)
 def _common(place: int, begin: int, context: np.ndarray, padding: int, history: np.ndarray) -> int:
     """How many symbols of the context agree with those before a place of the history, `begin` known to."""
     for d in range(begin, context.size):
@@ -92,7 +92,7 @@ def _common(place: int, begin: int, context: np.ndarray, padding: int, history: 
     return context.size
 
 
-@kernel()
+@kernel(_nrt=False)
 def _add(key: int, place: int, beta: float, slots: np.ndarray, nodes: np.ndarray, used: np.ndarray) -> int:
     """Enter a new node at a place of the table."""
     node = used[NODES]
@@ -108,7 +108,7 @@ def _add(key: int, place: int, beta: float, slots: np.ndarray, nodes: np.ndarray
     return node
 
 
-@kernel()
+@kernel(_nrt=False)
 def _branch(
     leaf: int,
     begin: int,
@@ -137,7 +137,7 @@ def _branch(
     nodes[node]["text"] = text
 
 
-@kernel()
+@kernel(_nrt=False)
 def descend(
     root: int,
     context: np.ndarray,
@@ -189,7 +189,7 @@ def descend(
     return depth + 1, True
 
 
-@kernel()
+@kernel(_nrt=False)
 def zero_probability(
     path: np.ndarray,
     length: int,
@@ -218,7 +218,7 @@ def zero_probability(
     return weighted[0]
 
 
-@kernel()
+@kernel(_nrt=False)
 def learn_bit(
     bit: int,
     path: np.ndarray,
@@ -264,7 +264,7 @@ def learn_bit(
         node["ones"] = ones
 
 
-@kernel()
+@kernel(_nrt=False)
 def is_full(longest: int, depth: int, capacity: int, used: np.ndarray) -> bool:
     """Whether a symbol of the longest code could need more nodes than are allowed: then none is added any more.
 
@@ -273,7 +273,7 @@ def is_full(longest: int, depth: int, capacity: int, used: np.ndarray) -> bool:
     return used[NODES] + longest * (depth + 1) > capacity
 
 
-@kernel()
+@kernel(_nrt=False)
 def has_room(longest: int, depth: int, nodes: np.ndarray, used: np.ndarray, history: np.ndarray, full: bool) -> bool:
     """Whether the arrays can take one more symbol; else they have to grow."""
     return used[SYMBOLS] + 2 <= history.size and (full or used[NODES] + longest * (depth + 1) <= nodes.size)

@@ -18,7 +18,7 @@ RULES = ("prior", "beta", "rate", "limit", "most", "capacity", "longest")
 PRIOR, BETA, RATE, LIMIT, MOST, CAPACITY, LONGEST = range(7)
 
 
-@kernel()
+@kernel(_nrt=False)
 def distribution(
     context: np.ndarray,
     children: np.ndarray,
@@ -27,14 +27,15 @@ def distribution(
     nodes: np.ndarray,
     used: np.ndarray,
     history: np.ndarray,
+    path: np.ndarray,
+    estimates: np.ndarray,
+    weighted: np.ndarray,
+    mass: np.ndarray,
     pi: np.ndarray,
 ) -> None:
     """The distribution of the next symbol: products of bits down the decomposition; nothing is learned."""
-    depth, base = context.size, children.shape[0] + 2
-    full = is_full(rules[LONGEST], depth, rules[CAPACITY], used)
-    path = np.empty(depth + 1, np.int64)
-    estimates, weighted = np.empty(depth + 1), np.empty(depth + 1)
-    mass = np.empty(children.shape[0])
+    base = children.shape[0] + 2
+    full = is_full(rules[LONGEST], context.size, rules[CAPACITY], used)
     mass[0] = 1.0
     for branching in range(children.shape[0]):
         length, complete = descend(branching, context, base, 1.0, False, slots, nodes, used, history, path)
@@ -119,7 +120,7 @@ def read(
     """
     depth, base = context.size, code_lengths.size + 1
     path = np.empty(depth + 1, np.int64)
-    estimates, weighted = np.empty(depth + 1), np.empty(depth + 1)
+    estimates, weighted, mass = np.empty(depth + 1), np.empty(depth + 1), np.empty(children.shape[0])
     prior, most = rules[PRIOR], int(rules[MOST])
     for t in range(x.size):
         y = x[t]
@@ -129,7 +130,7 @@ def read(
         if first[t]:
             begin_sequence(context, base, learn, used, history)
         if pi.shape[0] > 0:
-            distribution(context, children, rules, slots, nodes, used, history, pi[t])
+            distribution(context, children, rules, slots, nodes, used, history, path, estimates, weighted, mass, pi[t])
         total = 0.0
         for k in range(code_lengths[y]):
             bit, root = code_bits[y, k], code_nodes[y, k]

@@ -8,7 +8,9 @@ import numpy as np
 
 from glnn.contexts import tree_read_kernels
 from glnn.contexts.forest import Forest
-from glnn.contexts.history import SYMBOLS, begin_sequence
+from glnn.contexts.history import SYMBOLS, begin_sequence, move
+from glnn.contexts.tree_kernels import has_room, is_full
+from glnn.contexts.tree_pushing import Frame
 
 if TYPE_CHECKING:
     from glnn.contexts.tree import ContextTreeWeighting
@@ -50,11 +52,59 @@ class Reader:
                 self.make_room()
         return log_likelihoods, rows
 
+    def ask(self, code: int) -> float:
+        """The probability of the next symbol; nothing moves."""
+        return self._frame().ask(code, self.context)
+
+    def look(self) -> np.ndarray:
+        """The distribution of the next symbol."""
+        pi = np.empty(len(self.model.alphabet))
+        self._frame().look(self.context, pi)
+        return pi
+
+    def push(self, code: int, first: bool, learn: bool) -> float:
+        """The same, and it is read; where it is the first, the context is padding."""
+        if not learn:
+            if first:
+                self.context[:] = len(self.model.alphabet)
+            given = self._frame().ask(code, self.context)
+            move(code, 0, self.context, False)
+            return given
+        given = self._frame().learn(code, self.context, first)
+        if given < 0.0:
+            self.make_room()
+            given = self._frame().learn(code, self.context, first)
+        return given
+
+    def advance(self, code: int, first: bool, learn: bool) -> None:
+        """Read the next symbol."""
+        if learn:
+            self.push(code, first, learn)
+        else:
+            move(code, len(self.model.alphabet) + 1, self.context, first)
+
+    def _frame(self) -> Frame:
+        found: Frame | None = self.forest.bound.frame
+        if found is None:
+            found = self.forest.bound.frame = Frame(self.model, self.forest)
+        return found
+
     def make_room(self) -> None:
         """Let the forest take at least one more symbol."""
         model = self.model
-        wanted = int(model.rules[tree_read_kernels.LONGEST]) * (model.settings.depth + 1)
-        self.forest = self.forest.grown(len(model.decomposition.children), model.settings.max_nodes, wanted)
+        self.forest = self.forest.grown(len(model.decomposition.children), model.settings.max_nodes, self.wanted)
+
+    def has_room(self) -> bool:
+        """Whether the forest takes one more symbol."""
+        forest, rules, depth = self.forest, self.model.rules, self.model.settings.depth
+        longest = int(rules[tree_read_kernels.LONGEST])
+        full = is_full(longest, depth, rules[tree_read_kernels.CAPACITY], forest.used)
+        return bool(has_room(longest, depth, forest.nodes, forest.used, forest.history, full))
+
+    @property
+    def wanted(self) -> int:
+        """The most nodes that one symbol can add."""
+        return int(self.model.rules[tree_read_kernels.LONGEST]) * (self.model.settings.depth + 1)
 
     def begin_sequence(self, learn: bool) -> None:
         """Go to the start of a new sequence."""

@@ -200,12 +200,18 @@ class SequenceModel(Compressing):
         check_fitted(self)
         return streams(self, learning, integer("most", most, 1, none=True))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file, which `glnn.load` reads; no pickle is involved."""
+    def save(self, path: str | os.PathLike[str], metric: bool = True) -> None:
+        """Write the fitted model to one file, which `glnn.load` reads; no pickle is involved.
+
+        Without the metric and the rates that the last `partial_fit` of a network ended with, the file is smaller, and
+        the next one finds them anew.
+        """
         from glnn.estimators.persistence import packed
 
         check_fitted(self)
-        write_model_file(path, *packed(self))
+        arrays, header = packed(self)
+        kept = {name: part for name, part in arrays.items() if metric or not name.startswith("running")}
+        write_model_file(path, kept, header)
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """The fitted arrays, and what else is needed to restore `predictor_`, for a model file."""

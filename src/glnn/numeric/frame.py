@@ -6,6 +6,7 @@ symbol. A frame has them unpacked. It does not keep the arrays alive: the caller
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numba
@@ -22,6 +23,15 @@ _BYTES = types.Array(types.uint8, 1, "C")
 def new_frame() -> np.ndarray:
     """Bytes for one tuple of at most 150 arrays."""
     return np.zeros(1 << 14, np.uint8)
+
+
+class PerThread(threading.local):
+    """A frame and scratch for each thread, made when it first needs them. A copy or a pickle of it has none."""
+
+    frame: Any = None
+
+    def __reduce__(self) -> tuple[type[PerThread], tuple[()]]:
+        return PerThread, ()
 
 
 def storing() -> Any:

@@ -60,22 +60,26 @@ class PushableEscapeState(EscapeState):
 
     _state: PushableState
 
-    def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
-        """Read the next symbol: its probability, and the `top` likeliest before it."""
+    def ask(self, code: int) -> float:
+        """The probability of the next symbol."""
         if code == self._escape:
-            inside = self.probabilities()
-            order = np.argsort(-inside, kind="stable")[:top]
-            rows = np.full((top, 2), -1.0)
-            rows[: order.size] = np.column_stack([order, inside[order]])
-            return self._probability, rows
-        probability, rows = self._state.push(code, top)
-        rows[:, 1] *= 1.0 - self._probability
+            return self._probability
+        return (1.0 - self._probability) * self._state.ask(code)
+
+    def push(self, code: int) -> float:
+        """The same, and it is read."""
+        if code == self._escape:
+            return self._probability
+        return (1.0 - self._probability) * self._state.push(code)
+
+    def likeliest(self, top: int) -> np.ndarray:
+        """Rows (code, probability) of the likeliest next symbols."""
+        found = [[code, (1.0 - self._probability) * chance] for code, chance in self._state.likeliest(top).tolist()]
         # The escape is the last code, so that equals come before it.
-        before = int(((rows[:, 0] >= 0) & (rows[:, 1] >= self._probability)).sum())
+        before = sum(code >= 0 and chance >= self._probability for code, chance in found)
         if before < top:
-            rows[before + 1 :] = rows[before:-1].copy()
-            rows[before] = self._escape, self._probability
-        return (1.0 - self._probability) * probability, rows
+            found[before:] = [[self._escape, self._probability], *found[before:-1]]
+        return np.array(found)
 
 
 def _with_escape(state: State, probability: float, escape: int) -> EscapeState:

@@ -14,6 +14,7 @@ import numpy as np
 
 from glnn.contexts.mixing import ContextMixing, Reader, firsts
 from glnn.contexts.mixing_coding import MixingSteps
+from glnn.contexts.mixing_pushing import NOBODY, Said
 from glnn.predictors.odds import RunningOdds, settled
 from glnn.predictors.protocol import Predictor, State, move_to, place_of, placed, rows_along
 from glnn.predictors.shares_coding import SharesSteps
@@ -101,7 +102,7 @@ class MixtureState:
     """Where a mixture stands inside a sequence. What was learned is shared until one state has to learn."""
 
     def __init__(self, reader: Reader, members: list[State]) -> None:
-        self._reader, self._members = reader, members
+        self._reader, self._members, self._asked = reader, members, False
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
@@ -109,14 +110,30 @@ class MixtureState:
 
     def advance(self, code: int) -> None:
         """Read the next symbol; when learning online, this state's own memory learns it."""
-        self.push(code, 0)
-
-    def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
-        """Read the next symbol: its probability, and rows (code, probability) of the `top` likeliest before it."""
-        found = self._reader.push(code, self._outside(), top)
+        if self._asked:
+            self._reader.advance(code)
+            self._asked = False
+        else:
+            self._reader.push(code, self._outside())
         for member in self._members:
             member.advance(code)
-        return found
+
+    def ask(self, code: int) -> float:
+        """The probability of the next symbol; `advance` must be next."""
+        given = self._reader.ask(code, self._outside())
+        self._asked = True
+        return given
+
+    def push(self, code: int) -> float:
+        """The probability of the next symbol, which is read."""
+        given = self._reader.push(code, self._outside())
+        for member in self._members:
+            member.advance(code)
+        return given
+
+    def likeliest(self, top: int, said: Said = NOBODY) -> np.ndarray:
+        """Rows (code, probability) of the likeliest next symbols, counting in what others say beside."""
+        return self._reader.likeliest(top, None if self._asked else self._outside(), said)
 
     def place(self) -> dict[str, np.ndarray]:
         """The symbols before and what follows from them; what it learned on the way belongs to its memory."""

@@ -13,7 +13,9 @@ import numpy as np
 
 from glnn.contexts.mixing import Reader
 from glnn.contexts.mixing_memory import Memory, new_cursor
+from glnn.contexts.mixing_pushing import NOBODY, Said
 from glnn.contexts.mixing_reading import ALL, NOTHING
+from glnn.numeric.frame import PerThread
 from glnn.predictors.mixture import MixturePredictor, MixtureState, pieces
 from glnn.predictors.protocol import State
 from glnn.sequences import Alphabet, Encoded
@@ -25,7 +27,8 @@ class _Beside(MixtureState):
     def __init__(self, learner: MixtureLearner) -> None:
         self._learner = learner
         model = learner.model
-        reader = Reader(model.contexts.plan, learner.tables, new_cursor(model.contexts.plan), NOTHING)
+        plan = model.contexts.plan
+        reader = Reader(plan, learner.tables, new_cursor(plan), NOTHING, benches=learner.benches)
         super().__init__(reader, learner.begin_members(learning=False))
 
     def probabilities(self) -> np.ndarray:
@@ -33,10 +36,25 @@ class _Beside(MixtureState):
         self._reader.memory = self._learner.tables
         return super().probabilities()
 
-    def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
+    def advance(self, code: int) -> None:
         """Read the next symbol."""
         self._reader.memory = self._learner.tables
-        return super().push(code, top)
+        super().advance(code)
+
+    def ask(self, code: int) -> float:
+        """The probability of the next symbol."""
+        self._reader.memory = self._learner.tables
+        return super().ask(code)
+
+    def push(self, code: int) -> float:
+        """The same, and it is read."""
+        self._reader.memory = self._learner.tables
+        return super().push(code)
+
+    def likeliest(self, top: int, said: Said = NOBODY) -> np.ndarray:
+        """The likeliest next symbols."""
+        self._reader.memory = self._learner.tables
+        return super().likeliest(top, said)
 
 
 class _Learning(MixtureState):
@@ -46,12 +64,20 @@ class _Learning(MixtureState):
         self._learner, self._begins = learner, True
         super().__init__(reader, learner.begin_members(learning=True))
 
-    def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
+    def advance(self, code: int) -> None:
         """Read the next symbol."""
-        found = super().push(code, top)
+        super().advance(code)
+        self._remember(code)
+
+    def push(self, code: int) -> float:
+        """The probability of the next symbol, which is read."""
+        given = super().push(code)
+        self._remember(code)
+        return given
+
+    def _remember(self, code: int) -> None:
         self._learner.remember(code, self._begins)
         self._begins = False
-        return found
 
     def place(self) -> dict[str, np.ndarray]:
         """Whether the sequence has begun, and the place in it."""
@@ -73,6 +99,7 @@ class MixtureLearner:
         self.model = model.with_learning(False)
         contexts = model.contexts
         self._reader = Reader(contexts.plan, contexts.memory.copy(), new_cursor(contexts.plan), ALL, True, self.most)
+        self.benches = PerThread()
         self._codes: list[int] = []
         self._starts: list[int] = []
 
@@ -92,7 +119,7 @@ class MixtureLearner:
 
     def begin_learning(self) -> MixtureState:
         """The state at the start of a sequence that is learned as it is read."""
-        self._reader = self._new_reader()
+        self._reader.restart()
         return _Learning(self, self._reader)
 
     def learn(self, codes: np.ndarray) -> None:
@@ -102,7 +129,7 @@ class MixtureLearner:
 
     def read(self, codes: np.ndarray) -> np.ndarray:
         """The same; gives the probability of each symbol before it was learned."""
-        self._reader = self._new_reader()
+        self._reader.restart()
         codes, size = np.ascontiguousarray(codes, np.int64), len(codes)
         data = Encoded(codes, np.array([0, size], np.int64), np.ones(size, np.bool_), self.alphabet)
         said = [
@@ -143,7 +170,3 @@ class MixtureLearner:
 
     def _now(self) -> MixturePredictor:
         return replace(self.model, contexts=replace(self.model.contexts, memory=self.tables))
-
-    def _new_reader(self) -> Reader:
-        plan = self.model.contexts.plan
-        return Reader(plan, self.tables, new_cursor(plan), ALL, True, self.most)

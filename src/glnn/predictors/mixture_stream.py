@@ -41,7 +41,7 @@ class MixtureStreamLearner(MixtureLearner):
     def read(self, codes: np.ndarray) -> np.ndarray:
         """Read a whole sequence; gives the probability of each symbol before it was learned."""
         codes = np.ascontiguousarray(codes, np.int64)
-        self._reader = self._new_reader()
+        self._reader.restart()
         states = self.begin_members(learning=True)
         block = max(1, _AT_ONCE // (max(1, len(states)) * len(self.alphabet)))
         said = []

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from glnn.models.stepping import Stepper
-from glnn.output.uniform import mixed
+from glnn.numeric.kernel import kernel
 from glnn.predictors.network import NetworkPredictor
 from glnn.predictors.protocol import part_of, placed
 from glnn.sequences import Alphabet, Encoded, InputError
@@ -27,6 +27,14 @@ _LEAST_TRUST, _MOST_TRUST = _FIRST_TRUST - 5.0, 8.0
 _LOST = 30.0
 _SLOWER = 4.0
 _LEAST = 1e-300
+
+
+@kernel(_nrt=False)
+def _weighed(learned: np.ndarray, first: np.ndarray, weight: float, share: float, pi: np.ndarray) -> None:
+    """p₀ + v (p₁ − p₀), with a share of the uniform distribution."""
+    for y in range(pi.size):
+        p = first[y] + weight * (learned[y] - first[y])
+        pi[y] = (1.0 - share) * p + share / pi.size if share != 0.0 else p
 
 
 class LearningState:
@@ -42,7 +50,9 @@ class LearningState:
         """The distribution of the next symbol."""
         learner = self._learner
         learned, first = self._said = self._say()
-        return mixed(first + learner.weight * (learned - first), learner.share)
+        pi = np.empty(first.size)
+        _weighed(learned, first, learner.weight, learner.share, pi)
+        return pi
 
     def advance(self, code: int) -> None:
         """Read the next symbol; after a window of them the network takes a step."""

@@ -35,9 +35,8 @@ class Odds(NamedTuple):
     @property
     def weights(self) -> np.ndarray:
         """w."""
-        found = np.zeros(self.rows.shape[1])
-        for trust, row in zip(self.trust, self.rows, strict=True):
-            found += trust * row
+        found = np.empty(self.rows.shape[1])
+        _weigh(self.trust, self.rows, found)
         return found
 
     def of(self, kept: np.ndarray) -> Odds:
@@ -88,6 +87,8 @@ class RunningOdds:
     def __post_init__(self) -> None:
         self.odds = Odds(self.odds.trust.copy(), self.odds.rows.copy())
         self.learns = self.learns and len(self.odds.rows) > 1
+        parts = self.odds.rows.shape[1]
+        self._before, self._scratch = _first(parts), np.empty((1, parts))
 
     def along(self, chances: np.ndarray) -> np.ndarray:
         """The weights before each symbol, (T, K), of which every part said its chances, (T, K)."""
@@ -98,6 +99,15 @@ class RunningOdds:
         else:
             weights[:] = self.odds.weights
         return weights
+
+    def of_one(self, chances: np.ndarray, size: int) -> float:
+        """The probability of a symbol that every part gives its chance, (K,), added in the order of `combined`."""
+        return _of_one(chances, self.odds.trust, self.odds.rows, size)
+
+    def learn_one(self, chances: np.ndarray) -> None:
+        """A symbol came that every part had given its chance; for odds that learn."""
+        trust, rows = self.odds
+        _follow(chances.reshape(1, -1), trust, rows, self._before, RATES, self._scratch)
 
     def copy(self) -> RunningOdds:
         """An independent one."""
@@ -127,6 +137,25 @@ def _first(parts: int) -> np.ndarray:
     first = np.ones(parts)
     first[-1] = _UNIFORM
     return first / first.sum()
+
+
+@kernel(_nrt=False)
+def _weigh(v: np.ndarray, W: np.ndarray, weights: np.ndarray) -> None:
+    for k in range(weights.size):
+        weights[k] = 0.0
+        for r in range(v.size):
+            weights[k] += v[r] * W[r, k]
+
+
+@kernel(_nrt=False)
+def _of_one(chances: np.ndarray, v: np.ndarray, W: np.ndarray, size: int) -> float:
+    p, last = 0.0, chances.size - 1
+    for k in range(chances.size):
+        w = 0.0
+        for r in range(v.size):
+            w += v[r] * W[r, k]
+        p += w * chances[k] if k < last else w / size
+    return p
 
 
 @kernel(_nrt=False)

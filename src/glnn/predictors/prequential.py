@@ -9,7 +9,7 @@ import numpy as np
 
 from glnn.predictors.escape import WithEscape
 from glnn.predictors.members import Members
-from glnn.predictors.protocol import Learnable, Predictor, PushableState, frozen, stream_learner_of
+from glnn.predictors.protocol import Learnable, Predictor, frozen, pushing, stream_learner_of
 from glnn.sequences import Encoded
 
 
@@ -31,12 +31,6 @@ def bits_learning(predictor: Predictor, data: Encoded) -> np.ndarray:
     learner = stream_learner_of(predictor)
     found: list[float] = []
     for codes in data:
-        state = learner.begin_learning()
-        for code in codes.tolist():
-            if isinstance(state, PushableState):
-                found.append(state.push(code, 0)[0])
-            else:
-                found.append(float(state.probabilities()[code]))
-                state.advance(code)
+        found.extend(map(pushing(learner.begin_learning()), codes.tolist()))
     with np.errstate(divide="ignore"):
         return -np.log2(np.array(found))

@@ -6,7 +6,7 @@ Networks, baselines and the true sources all meet this protocol; probabilities a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -45,14 +45,43 @@ class PlacedState(State, Protocol):
 
 @runtime_checkable
 class PushableState(State, Protocol):
-    """A state that says what came and what was expected at once, faster than a distribution and a step."""
+    """A state that tells the probability of one symbol without those of all others, to the same bits."""
 
-    def push(self, code: int, top: int) -> tuple[float, np.ndarray]:
-        """Read the next symbol: its probability, and rows (code, probability) of the `top` likeliest before it.
+    def ask(self, code: int) -> float:
+        """The probability of the next symbol, which is not read yet: that is for `advance`, which must be next.
+
+        Only `likeliest` and `probabilities` may come before, and both speak of the same place.
+        """
+        ...
+
+    def push(self, code: int) -> float:
+        """The same, and it is read."""
+        ...
+
+    def likeliest(self, top: int) -> np.ndarray:
+        """Rows (code, probability) of the `top` likeliest next symbols.
 
         The likeliest comes first, of equals the one of the lower code; rows that are too many have the code −1.
         """
         ...
+
+
+def asking(state: State) -> Callable[[int], float]:
+    """A state's `ask`, or what stands for it where whole distributions are all there is."""
+    own: Callable[[int], float] | None = getattr(state, "ask", None)
+    return own or (lambda code: float(state.probabilities()[code]))
+
+
+def pushing(state: State) -> Callable[[int], float]:
+    """A state's `push`, or what stands for it."""
+
+    def push(code: int) -> float:
+        given = float(state.probabilities()[code])
+        state.advance(code)
+        return given
+
+    own: Callable[[int], float] | None = getattr(state, "push", None)
+    return own or push
 
 
 def placed(place: dict[str, np.ndarray], name: str, like: np.ndarray) -> np.ndarray:

@@ -13,12 +13,24 @@ from typing import Any
 
 import numpy as np
 
+from glnn.contexts.mixing_pushing import Said
 from glnn.contexts.ngram import NGramModel
 from glnn.contexts.tree import ContextTreeWeighting
 from glnn.predictors.members import finish
 from glnn.predictors.mixture import MixturePredictor
 from glnn.predictors.odds import Odds, RunningOdds, chances_of, combined, with_uniform
-from glnn.predictors.protocol import Predictor, State, learner_of, move_to, part_of, place_of, placed, rows_along
+from glnn.predictors.protocol import (
+    Predictor,
+    State,
+    asking,
+    learner_of,
+    move_to,
+    part_of,
+    place_of,
+    placed,
+    pushing,
+    rows_along,
+)
 from glnn.predictors.shares_coding import SharesSteps
 from glnn.sequences import Alphabet, Encoded, InputError
 
@@ -63,7 +75,7 @@ class Shares:
 
     def begin(self) -> SharesState:
         """The state at the start of a sequence."""
-        return SharesState([model.begin() for model in self._all], self._running())
+        return SharesState([model.begin() for model in self._all], self._running(), len(self.alphabet))
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> SharesSteps | None:
         """Steps for the coder."""
@@ -97,30 +109,57 @@ class Shares:
 
 
 class SharesState:
-    """Where all of them stand inside a sequence."""
+    """Where all of them stand inside a sequence: the mixture first, which finds the likeliest symbols of all."""
 
-    def __init__(self, states: Sequence[State], odds: RunningOdds, learns: bool = True) -> None:
+    def __init__(self, states: Sequence[State], odds: RunningOdds, size: int, learns: bool = True) -> None:
         self._states, self._odds, self._learns = list(states), odds, learns and odds.learns
-        self._said: list[np.ndarray] | None = None
+        # What all say of one symbol, the uniform distribution last.
+        self._chances = np.full(len(self._states) + 1, 1.0 / size)
+        self._size, self._asked = size, False
+        self._ways = [(asking(state), pushing(state)) for state in self._states]
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
-        self._said = [state.probabilities()[None] for state in self._states]
-        row: np.ndarray = combined(self._said, self._odds.odds.weights[None])[0]
+        said = [state.probabilities()[None] for state in self._states]
+        row: np.ndarray = combined(said, self._odds.odds.weights[None])[0]
         return row
+
+    def ask(self, code: int) -> float:
+        """The probability of the next symbol; `advance` must be next."""
+        for k, (ask, _) in enumerate(self._ways):
+            self._chances[k] = ask(code)
+        self._asked = True
+        return self._odds.of_one(self._chances, self._size)
 
     def advance(self, code: int) -> None:
         """Read the next symbol."""
         if self._learns:
-            said = self._said or [state.probabilities()[None] for state in self._states]
-            self._odds.along(chances_of(said, np.array([code])))
-        self._said = None
+            if not self._asked:
+                self.ask(code)
+            self._odds.learn_one(self._chances)
+        self._asked = False
         for state in self._states:
             state.advance(code)
 
+    def push(self, code: int) -> float:
+        """The probability of the next symbol, which is read."""
+        for k, (_, push) in enumerate(self._ways):
+            self._chances[k] = push(code)
+        given = self._odds.of_one(self._chances, self._size)
+        if self._learns:
+            self._odds.learn_one(self._chances)
+        return given
+
+    def likeliest(self, top: int) -> np.ndarray:
+        """Rows (code, probability) of the likeliest next symbols, found by the mixture, which is told of the others."""
+        own, *others = self._states
+        rows = np.array([state.probabilities() for state in others]).reshape(len(others), self._size)
+        weights = self._odds.odds.weights
+        said = Said(float(weights[0]), rows, weights[1:-1].copy(), float(weights[-1]) / self._size)
+        return own.likeliest(top, said)  # type: ignore[attr-defined, no-any-return]
+
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t]."""
-        self._said = None
         parts = [rows_along(state, codes) for state in self._states]
         if self._learns:
             return combined(parts, self._odds.along(chances_of(parts, codes)))
@@ -138,7 +177,7 @@ class SharesState:
 
     def copy(self) -> SharesState:
         """An independent state at the same place."""
-        return SharesState([state.copy() for state in self._states], self._odds.copy(), self._learns)
+        return SharesState([state.copy() for state in self._states], self._odds.copy(), self._size, self._learns)
 
 
 class SharesLearner:
@@ -146,11 +185,14 @@ class SharesLearner:
 
     def __init__(self, model: Shares) -> None:
         self._mixture = self._learner(model.mixture)
-        self._beside = [one.learner() for one in model.beside]
+        self._beside = [self._counter(one) for one in model.beside]
         self._model, self._odds = model, RunningOdds(model.odds, learns=True)
 
     def _learner(self, mixture: MixturePredictor) -> Any:
         return mixture.learner()
+
+    def _counter(self, one: ContextTreeWeighting | NGramModel) -> Any:
+        return one.learner()
 
     @property
     def alphabet(self) -> Alphabet:
@@ -163,11 +205,11 @@ class SharesLearner:
 
     def begin(self) -> SharesState:
         """The state at the start of a sequence; it predicts by what is learned so far."""
-        return SharesState(self._states("begin"), self._odds, learns=False)
+        return SharesState(self._states("begin"), self._odds, len(self.alphabet), learns=False)
 
     def begin_learning(self) -> SharesState:
         """The state at the start of a sequence that is learned as it is read."""
-        return SharesState(self._states("begin_learning"), self._odds)
+        return SharesState(self._states("begin_learning"), self._odds, len(self.alphabet))
 
     def learn(self, codes: np.ndarray) -> None:
         """Read a whole sequence."""
@@ -199,7 +241,7 @@ class SharesLearner:
 
 
 class SharesStreamLearner(SharesLearner):
-    """The same for streams, on which the networks learn too. Trees and n-grams keep the symbols read, 4 bytes each."""
+    """The same for streams, on which the networks learn too, all of them in a memory of bounded size."""
 
     def __init__(self, model: Shares) -> None:
         super().__init__(model)
@@ -207,6 +249,9 @@ class SharesStreamLearner(SharesLearner):
 
     def _learner(self, mixture: MixturePredictor) -> Any:
         return mixture.stream_learner()
+
+    def _counter(self, one: ContextTreeWeighting | NGramModel) -> Any:
+        return one.stream_learner()
 
     @property
     def _learners(self) -> list[Any]:

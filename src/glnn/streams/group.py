@@ -27,13 +27,14 @@ class Streams:
         self.write: Callable[[Any], None] | None = None
         self.more: dict[str, Any] = {}
         self._streams: dict[Hashable, Stream] = {}
+        self._latest: list[Stream] = []
 
     def __getitem__(self, key: Hashable) -> Stream:
         stream = self._streams.pop(key, None)
         if stream is None:
-            stream = self.make()
             if self.most is not None and len(self._streams) >= self.most:
                 self.forget(next(iter(self._streams)))
+            stream = self.make()
         # Last in the dict is last used, so that the first is the one to forget.
         self._streams[key] = stream
         return stream
@@ -59,8 +60,9 @@ class Streams:
     ) -> Stream:
         """A stream of this group, at its start or at a place."""
         if self.learner is not None and self.most == 1:
-            return Stream(self.predictor, place, symbols, bits, self.learner.begin_learning)
-        return Stream(self.predictor, place, symbols, bits, read=None if self.learner is None else list(read))
+            return Stream(self.predictor, place, symbols, bits, self.learner.begin_learning, latest=self._latest)
+        gathered = None if self.learner is None else list(read)
+        return Stream(self.predictor, place, symbols, bits, read=gathered, latest=self._latest)
 
     def push(self, key: Hashable, symbol: Any) -> Pushed:
         """Push a symbol to the stream of a key."""
@@ -68,7 +70,9 @@ class Streams:
 
     def end(self, key: Hashable) -> Pushed | None:
         """The sequence of a key is over: what its end cost. It is learned, if this group learns, and forgotten."""
-        stream = self._streams.pop(key, None) or self.make()
+        stream = self._streams.pop(key, None)
+        if stream is None:
+            stream = self.make()
         pushed = stream.end()
         self._learn(stream)
         return pushed
@@ -83,9 +87,19 @@ class Streams:
         """Write all streams and the model to one file, from which `glnn.load_streams` continues to the same bits."""
         if self.write is None:
             raise InputError("these streams have no model to save: make them with model.streams()")
+        self.settle()
         self.write(path)
 
+    def settle(self) -> None:
+        """Let the last stream that was pushed to read its symbol, before what it learned is looked at or changed."""
+        for stream in self._latest:
+            stream.settle()
+
     def _learn(self, stream: Stream) -> None:
+        if self.learner is None:
+            return
+        self.settle()
+        stream.settle()
         codes = stream.gathered()
-        if self.learner is not None and codes.size:
+        if codes.size:
             self.learner.learn(codes)

@@ -9,7 +9,7 @@ and grows where nothing does; weights and transitions have one each. What is kep
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -92,8 +92,13 @@ class OnlineSteps:
         seen = self.running["symbols"] = self.running["symbols"] + n
         share = min(1.0, n / min(float(seen[0]), self.settings.metric_memory))
         for name, part in _sums(found).items():
-            before = self.running.get(name)
-            self.running[name] = part / n if before is None else before + share * (part / n - before)
+            before, mean = self.running.get(name), part / n
+            if before is not None:
+                # In place: before + share (mean − before).
+                mean -= before
+                mean *= share
+                mean += before
+            self.running[name] = mean
         if seen[0] > self.settings.first:
             self._step(found, n)
 
@@ -171,10 +176,6 @@ def check_running(running: Arrays, params: Params) -> None:
 
 def _sums(found: Sweep) -> Arrays:
     """What the metric is made of."""
-    transition = {
-        f"transition.{one.name}": getattr(found.transition, one.name)
-        for one in fields(found.transition)
-        if one.name in _PARTS
-    }
+    transition = {f"transition.{name}": getattr(found.transition, name) for name in _PARTS}
     writing = {"writing.diagonal": found.writing.diagonal, "writing.cross": found.writing.cross}
     return {name: part for name, part in {**transition, **writing}.items() if part is not None}
