@@ -44,7 +44,7 @@ pytest-kernels: $(VENV)/ready-test
 	$(BIN)/python -m pytest $(KERNELS)
 
 pytest-outside: pytest-kernels
-	@from=$$($(BIN)/python -c 'from glnn.numeric.kernel import _cache_folder; print(_cache_folder())'); to=$(CURDIR)/build/cache-outside/glnn; \
+	@from=$$($(BIN)/python -c 'from glnn.numeric.kernel import cache_folder; print(cache_folder())'); to=$(CURDIR)/build/cache-outside/glnn; \
 		mkdir -p $$to; test ! -d "$$from" -o -d "$$to/$$(basename "$$from")" || cp -R "$$from" $$to
 	XDG_CACHE_HOME=$(CURDIR)/build/cache-outside $(BIN)/python -m pytest $(OUTSIDE)
 

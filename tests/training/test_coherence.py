@@ -141,7 +141,7 @@ def test_the_number_of_threads_changes_nothing() -> None:
     ("options", "message"),
     [
         ({"coherence": 0}, "coherence is 0: at least 1 step is needed"),
-        ({"coherence": 5, "metric": "fb"}, "coherence compares effects with a metric, and 'fb' is none"),
+        ({"coherence": 5, "metric": "fb"}, "coherence compares effects with a metric, and 'fb' has none"),
         ({"coherence": 5, "precision": "float32"}, "needs precision='float64'"),
     ],
 )
