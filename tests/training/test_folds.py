@@ -71,20 +71,20 @@ def drifting() -> glnn.Sequences:
 
 
 def fitted(**given: object) -> glnn.LSTM:
-    chosen = {"units": 8, "members": 3, "budget": 1.2, "validation_fraction": 0.1, "random_state": 0, **given}
+    chosen = {"units": 8, "members": 3, "budget": 2.4, "validation_fraction": 0.1, "random_state": 0, **given}
     return glnn.LSTM(verbose=0, **chosen).fit(drifting())
 
 
 def test_what_came_last_is_learned_too(tmp_path: Path) -> None:
     model, without = fitted(), fitted(folds=False)
     cases = glnn.Sequences([NEW] * 5)
-    assert model.bits(cases) < 0.6 * without.bits(cases)
+    assert model.bits(cases) < 0.75 * without.bits(cases)
     assert ["held_out" in member for member in model.members_] == [False, True, True]
     assert not any("held_out" in member for member in without.members_)
     assert len(model.combined_bits_ or ()) == 5
     # Who never saw the end is as surprised by it as a model that held it out.
     apart = model.that_held_out()
-    assert len(apart.networks_) == 1 and apart.bits(cases) > 1.5 * model.bits(cases)
+    assert len(apart.networks_) == 1 and apart.bits(cases) > 1.3 * model.bits(cases)
     assert without.that_held_out() is without
     model.save(tmp_path / "model")
     again = glnn.load(tmp_path / "model")
