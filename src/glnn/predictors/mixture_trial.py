@@ -28,9 +28,9 @@ from glnn.training.records import StepInfo
 _ERRORS = 2.0
 # A network beside must save this part of the bits, and tree and n-grams beside one text, which make its coding slow.
 _WORTH, _WORTH_OF_TREES, _LEAST_GAIN = 0.005, 0.02, 3.0
-# After this part of the budget, a network alone is given up that needs so many times the bits of contexts, and so many
+# After this part of the budget, a network is given up that alone needs so many times the bits of contexts, and so many
 # more.
-_TRIAL, _FAR_BEHIND, _AND_BITS = 0.2, 1.25, 100.0
+_TRIAL, _FAR_BEHIND, _AND_BITS = 0.2, 2.5, 100.0
 # So many symbols of one text tell whether a tree or n-grams could help; fewer than the second tell nothing.
 _LOOK, _FEW = 10_000, 500
 
