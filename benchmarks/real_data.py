@@ -179,6 +179,12 @@ FROZEN = (
     "PyTorch LSTM",
     "hmmlearn",
 )
+ON_THE_PAGE = {
+    "one sequence": ("Mixture", "Mixture contexts online", "ContextTree online", "PPMd", "PyTorch LSTM"),
+    "learning": ("Mixture contexts online", "PPMd"),
+    "frozen": ("Mixture", "Mixture contexts", "HMM", "GLNN", "PyTorch LSTM"),
+}
+"""The columns that docs/results.md shows; benchmarks/real_data.md has all."""
 KINDS = {
     **dict.fromkeys(("argparse.py", "pydoc_topics", "licence", "paper1", "progc"), "text"),
     **dict.fromkeys(("aird_airs", "essen_erk", "jigs"), "tunes"),
@@ -229,10 +235,11 @@ def table(
     kinds: Sequence[str] | None = None,
     budget: float | None = BUDGET,
     others: Sequence[dict[str, Any]] = (),
+    groups: Sequence[Sequence[str]] = (),
 ) -> str:
     """Bits a symbol within a budget, a row a set, a column a model, the best in bold; the mean over seeds.
 
-    ° marks a clean set. `others` are runs of any budget.
+    ° marks a clean set. `others` are runs of any budget. With `groups` of models, the best of each is bold.
     """
     lines = [line for line in latest(read(path)) if budget in (None, line["budget"])] + list(others)
     chosen = [m for m in (models or MODELS) if any(line["model"] == m for line in lines)]
@@ -247,11 +254,9 @@ def table(
                 found[model] = sum(each) / len(each)
         if not found:
             continue
-        least = min(found.values())
-        cells = [
-            "" if model not in found else f"**{found[model]:.3f}**" if found[model] == least else f"{found[model]:.3f}"
-            for model in chosen
-        ]
+        best = {min((found[m] for m in group if m in found), default=None) for group in groups or [chosen]}
+        cells = [f"{found[m]:.3f}" if m in found else "" for m in chosen]
+        cells = [f"**{cell}**" if found.get(m, -1.0) in best else cell for m, cell in zip(chosen, cells, strict=True)]
         rows.append([f"{set_name} °" if set_name in CLEAN else set_name, KINDS[set_name], *cells])
     return markdown(["", "", *chosen], rows, left=2)
 
@@ -266,16 +271,20 @@ def write_page(path: Path) -> None:
     from benchmarks import large_text, mixture_sources, network_tables
     from benchmarks.page import filled
 
-    text = PAGE.read_text()
-    # After one sequence a mixture goes on learning by itself.
-    text = filled(text, "one sequence", table(path, ("Mixture", *LEARNING[1:]), ("text", "tunes", "DNA")))
-    text = filled(text, "several learning", table(path, LEARNING, ("log", "sequences")))
+    one, several = ("text", "tunes", "DNA"), ("log", "sequences")
     with_states = latest(read(RESULTS_OF_HMM))
-    text = filled(text, "several frozen", table(path, FROZEN, ("log", "sequences"), others=with_states))
-    text = filled(text, "sources", mixture_sources.table())
+    text = filled(PAGE.read_text(), "one sequence", table(path, ON_THE_PAGE["one sequence"], one))
+    groups = [ON_THE_PAGE["learning"], ON_THE_PAGE["frozen"]]
+    shown = table(path, [model for group in groups for model in group], several, others=with_states, groups=groups)
+    text = filled(text, "several sequences", shown)
+    PAGE.write_text(filled(text, "sources", mixture_sources.table()))
     lines = latest(read(path))
-    PAGE.write_text(filled(text, "networks", network_tables.networks(lines)))
-    text = filled(RECORD.read_text(), "large text", large_text.table())
+    # After one sequence a mixture goes on learning by itself.
+    text = filled(RECORD.read_text(), "one sequence", table(path, ("Mixture", *LEARNING[1:]), one))
+    text = filled(text, "several learning", table(path, LEARNING, several))
+    text = filled(text, "several frozen", table(path, FROZEN, several, others=with_states))
+    text = filled(text, "networks", network_tables.networks(lines))
+    text = filled(text, "large text", large_text.table())
     text = filled(text, "times", network_tables.times(lines))
     RECORD.write_text(filled(text, "hmmlearn", table(RESULTS_OF_HMM, ("HMM", "hmmlearn"), budget=None)))
 

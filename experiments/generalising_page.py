@@ -39,8 +39,9 @@ PAPER = {"music": 1056.0, "insertions": 644.0, "anbn": 29.7}
 
 def main() -> None:
     lines, peers = read(LINES), read(RESULTS / "peers.jsonl") + read(PEERS)
-    write_between(PAGE, "goals", goals(lines))
-    write_between(PAGE, "parts", parts(lines))
+    write_between(PAGE, "goals", goals(lines, ["goals"]))
+    write_between(RECORD, "goals", goals(lines, ["goals", EARLIER.format("goals")]))
+    write_between(RECORD, "parts", parts(lines))
     write_between(RECORD, "times", times(lines, peers))
     write_between(RECORD, "invariance", invariance(lines))
     write_between(RECORD, "costs", costs(lines))
@@ -52,10 +53,10 @@ def of(lines: Sequence[Record], study: str) -> list[Record]:
     return [line for line in lines if line["study"] == study]
 
 
-def goals(lines: Sequence[Record]) -> str:
+def goals(lines: Sequence[Record], studies: Sequence[str]) -> str:
     """Regret on every fresh sample, sorted."""
     rows = []
-    for (name, title), study in product(TITLES.items(), ("goals", EARLIER.format("goals"))):
+    for (name, title), study in product(TITLES.items(), studies):
         mine = [line for line in of(lines, study) if line["data"] == name]
         if not mine:
             continue

@@ -77,6 +77,8 @@ def test_runs_are_written_once_and_the_best_is_bold(tmp_path: Path, monkeypatch:
     assert calls == [2.0, 8.0]
     assert [json.loads(line)["each"] for line in path.read_text().splitlines()] == [0.5, 2.0]
     assert "| tiny | text | **0.500** | 2.000 |" in real_data.table(path, budget=1.0)
+    apart = real_data.table(path, budget=1.0, groups=[["good"], ["bad"]])
+    assert "| tiny | text | **0.500** | **2.000** |" in apart
     assert "tiny" not in real_data.table(path, kinds=["log"], budget=1.0)
     assert "tiny" not in real_data.table(path)
 
@@ -96,4 +98,5 @@ def test_networks_beside_their_peers() -> None:
 
 def test_every_set_has_a_kind_and_every_column_a_model() -> None:
     assert set(real_data.KINDS) == set(real_data.ALL)
-    assert {*real_data.LEARNING, *real_data.FROZEN} <= set(real_data.MODELS)
+    shown = {model for models in real_data.ON_THE_PAGE.values() for model in models}
+    assert {*real_data.LEARNING, *real_data.FROZEN} | shown <= set(real_data.MODELS)
