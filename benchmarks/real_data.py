@@ -182,7 +182,7 @@ FROZEN = (
 ON_THE_PAGE = {
     "one sequence": ("Mixture", "Mixture contexts online", "ContextTree online", "PPMd", "PyTorch LSTM"),
     "learning": ("Mixture contexts online", "PPMd"),
-    "frozen": ("Mixture", "Mixture contexts", "HMM", "GLNN", "PyTorch LSTM"),
+    "frozen": ("Mixture", "Mixture contexts", "HMM", "PyTorch LSTM"),
 }
 """The columns that docs/results.md shows; benchmarks/real_data.md has all."""
 KINDS = {

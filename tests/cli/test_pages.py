@@ -66,8 +66,6 @@ def test_the_examples_run(page: str, glnn: Command, tmp_path: Path) -> None:
     assert commands or page.endswith("add_a_source.md")
     if page.endswith("add_a_source.md"):
         assert names["source"].bits("([)]\n") == math.inf
-        # Both have learned something (a uniform guess has 0.9), and neither is the true model.
-        assert all(0.0 < regret < 0.4 for regret in names["regrets"])
     if page.endswith("score_an_event_log.md"):
         assert names["oddest"] == "N18"
     if page.endswith("compress.md"):

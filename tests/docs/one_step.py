@@ -113,42 +113,33 @@ def by_the_engine() -> Numbers:
 
 
 def tables(n: Numbers) -> dict[str, str]:
-    """The tables of the page, by name."""
+    """The tables of the page, by name: of blocks that are alike, the first."""
     times = [str(t) for t in range(7)]
     read = [*TEXT, ""]
     chosen = [SYMBOLS.index(symbol) for symbol in TEXT]
     made = {}
-    columns = [n["V"][:, 0], n["V"][:, 1], n["a"][:, 1], n["a"][:, 2], n["pi"][:, 0], n["pi"][:, 1]]
-    head = ["t", "x_t", "V₁", "V₂", "a₁", "a₂", "π_t(a)", "π_t(b)", "log π_t(x_t)"]
+    columns = [n["V"][:, 0], n["V"][:, 1], n["a"][:, 1], n["a"][:, 2]]
+    head = ["t", "x_t", "V₁", "V₂", "a₁", "a₂", "log π_t(x_t)"]
     own = [np.log(n["pi"][t, chosen[t]]) for t in range(6)]
     made["forward"] = _rows(head, times, read, *columns, own)
     made["likelihood"] = f"L = Σ log π_t(x_t) = {_number(n['L'])}"
     names = ["constant", "unit 1", "unit 2"]
-    symbols = [f"{what}, {y}" for y in SYMBOLS for what in ("W", "h_ii", "h_0i", "δw", "new w")]
-    of_symbol = [part[:, y] for y in range(2) for part in (n["W"], n["h_ii"], n["h_0i"], n["dw"], n["w"])]
-    for k in (2, 7):
-        of_symbol[k] = [None, *of_symbol[k][1:]]  # type: ignore[call-overload]
-    made["writing a"] = _rows(["i", *symbols[:5]], names, *of_symbol[:5])
-    made["writing b"] = _rows(["i", *symbols[5:]], names, *of_symbol[5:])
+    cross = [None, *n["h_0i"][1:, 0]]
+    of_a = (n["W"][:, 0], n["h_ii"][:, 0], cross, n["dw"][:, 0], n["w"][:, 0])
+    made["writing"] = _rows(["i", "W", "h_ii", "h_0i", "δw", "new w"], names, *of_a)
     made["likelihood after w"] = f"L = {_number(n['L_w'])} ≥ {_number(n['L'])}: accepted, η_w becomes 1.1 · 0.5 = 0.55"
-    slope = 1 - n["a"][:, 1:] ** 2
-    head = ["t", "x_t", "π_t(a)", "π_t(b)", "error₁", "error₂", "variance₁", "variance₂", "s′(V₁)", "s′(V₂)"]
-    columns = [n["pi_w"][:, 0], n["pi_w"][:, 1], *n["error"].T, *n["variance"].T, *slope[:6].T]
+    head = ["t", "x_t", "π_t(a)", "error₁", "error₂", "variance₁", "variance₂"]
+    columns = [n["pi_w"][:, 0], *n["error"].T, *n["variance"].T]
     made["output"] = _rows(head, times[:6], read[:6], *columns)
     made["backward"] = _rows(["t", "x_t", "B₁", "B₂", "m̃₁", "m̃₂"], times, read, *n["B"].T, *n["m"].T)
-    for j in range(2):
-        for y, symbol in enumerate(SYMBOLS):
-            place = slice(3 * j, 3 * j + 3)
-            parts = [n["G"][y, place], *(n["M"][j, y] + DAMPING * np.eye(3)).T, n["dtau"][y, place], n["tau"][y, place]]
-            head = ["i", "G", "M̃ + ε, constant", "unit 1", "unit 2", "δτ", "new τ"]
-            made[f"transitions {j + 1}{symbol}"] = _rows(head, names, *parts)
+    parts = [n["G"][0, :3], *(n["M"][0, 0] + DAMPING * np.eye(3)).T, n["dtau"][0, :3], n["tau"][0, :3]]
+    made["transitions"] = _rows(["i", "G", "M̃ + ε, constant", "unit 1", "unit 2", "δτ", "new τ"], names, *parts)
     made["start"] = _rows(
         ["j", "B⁰", "m̃⁰ + ε", "δV⁰", "new V⁰"], ["1", "2"], n["B"][0], n["m"][0] + 1, n["dV0"], n["V0"]
     )
     made["likelihood after tau"] = (
         f"L = {_number(n['L_tau'])} ≥ {_number(n['L_w'])}: accepted, η_τ becomes 1.1 · 0.5 = 0.55"
     )
-    made["after"] = _rows(["t", "x_t", "π_t(a)", "π_t(b)"], times[:6], read[:6], n["pi_tau"][:, 0], n["pi_tau"][:, 1])
     return made
 
 

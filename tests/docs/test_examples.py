@@ -1,4 +1,4 @@
-"""The script that draws aⁿbⁿ at other lengths, and the code of pages that belong to no other folder."""
+"""The examples, and the code of pages that belong to no other folder."""
 
 from __future__ import annotations
 
@@ -53,6 +53,26 @@ def test_the_script_trains_and_draws(script: Any, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(sys, "argv", ["other_lengths.py", "--budget", "3 steps", "--out", str(out)])
     script.main()
     assert out.read_bytes().startswith(b"\x89PNG")
+
+
+def test_brackets_are_a_source_that_models_learn() -> None:
+    from examples.dyck import Dyck, check, regrets
+
+    check(Dyck())
+    # Both have learned something (a uniform guess has 0.9), and neither is the true model.
+    assert all(0.0 < regret < 0.4 for regret in regrets(Dyck(), 500, "20 steps"))
+
+
+def test_a_source_whose_likelihood_is_not_what_it_draws_is_found_out() -> None:
+    from examples.dyck import Dyck, check
+
+    class Wrong(Dyck):
+        def branches(self, state: Any) -> Any:
+            found = super().branches(state)
+            return {symbol: (1.0 / len(found), after) for symbol, (_, after) in found.items()}
+
+    with pytest.raises(AssertionError):
+        check(Wrong())
 
 
 def test_one_step_by_hand_with_the_package() -> None:

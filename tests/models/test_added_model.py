@@ -39,7 +39,11 @@ def disturbed(model: Any) -> Problem:
 
 
 def test_it_trains() -> None:
-    history = page()["fading"].progress.history
+    data = encode("abracadabra " * 20)
+    counts = np.bincount(data.codes).astype(float)
+    model = page()["FadingGNN"](random_graph(units=8, degree=3), len(data.alphabet))
+    trainer = Trainer(model, data, model.initial(counts, counts, np.random.default_rng(0)), Settings(metric="rbpm"))
+    history = trainer.run("20 steps").history
     assert len(history) == 20
     assert history[-1].log_likelihood > history[0].log_likelihood + 30
     assert all(info.log_likelihood >= before.log_likelihood for before, info in pairwise(history))
