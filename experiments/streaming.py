@@ -190,12 +190,17 @@ def of_the_chain(kind: str) -> Any:
         "glnn": lambda: glnn.GLNN(units=32, degree=3, budget="5 steps", recipe="paper", random_state=0, verbose=0),
         "mixture": lambda: glnn.Mixture(networks=0, verbose=0),
         "log": lambda: glnn.Mixture(networks=0, verbose=0),
+        "lstm": lambda: glnn.LSTM(units=32, budget="5 steps", recipe="paper", random_state=0, verbose=0),
+        "hmm": lambda: glnn.HMM(units=16, budget="5 steps", random_state=0, verbose=0),
         "contexttree": lambda: glnn.ContextTree(verbose=0),
         "ngram": lambda: glnn.NGram(verbose=0),
+        "networks": lambda: glnn.Mixture(networks=1, budget="20s", random_state=0, verbose=0),
     }
+    if kind == "text":
+        return models["mixture"]().fit(Path(__file__).read_text())
     chain = endless(0)
     symbols = next(chain) + next(chain)
-    if kind == "log":
+    if kind in ("log", "networks"):
         # In cases: then a tree and n-grams stand beside the contexts, if they are worth it.
         found = models[kind]().fit(glnn.Sequences([symbols[k : k + CASE] for k in range(0, len(symbols), CASE)]))
         print("beside the contexts:", ", ".join(f"{name} {share:.3f}" for name, share in found.shares_.items()))
@@ -276,22 +281,31 @@ def stretches(stream: Any, cases: list[Any], asked: str) -> list[float]:
     return found
 
 
-def side_by_side(kinds: list[str], number: int = 2000) -> None:
-    """Bytes that Python has allocated for each of many streams, frozen, after a few symbols each."""
+def side_by_side(kinds: list[str], number: int = 10_000) -> None:
+    """Bytes that Python has allocated for each of many streams, frozen, with its key, after 8 symbols each."""
     import tracemalloc
 
-    for kind in kinds or ("glnn", "mixture", "log", "contexttree", "ngram"):
-        streams, symbols = of_the_chain(kind).streams(), next(endless(1, 8))
+    for kind in kinds or ("glnn", "lstm", "hmm", "contexttree", "ngram", "mixture", "text", "log", "networks"):
+        model = of_the_chain(kind)
+        streams, symbols = model.streams(), next(endless(1, 8))
+        if kind == "text":
+            symbols = [*"two\nlines"]
         for symbol in symbols:
             streams.push("first", symbol)
         tracemalloc.start()
         before = tracemalloc.get_traced_memory()[0]
-        for key in range(number):
-            for symbol in symbols:
+        # A symbol to each in turn, as events of cases arrive.
+        for symbol in symbols:
+            for key in range(number):
                 streams.push(key, symbol)
         each = (tracemalloc.get_traced_memory()[0] - before) / number
         tracemalloc.stop()
-        tell("bytes", model=kind, streams=number, bytes_a_stream=round(each))
+        streams.push(0, symbols[0])
+        begun = time.process_time()
+        for key in range(number // 10):
+            streams.push(key, symbols[0])
+        turn = 1e7 * (time.process_time() - begun) / number
+        tell("bytes", model=kind, streams=number, bytes_a_stream=round(each), microseconds_in_turn=round(turn, 1))
 
 
 def resident() -> float:
@@ -381,9 +395,9 @@ def tables() -> None:
     for data, model, learning in dict.fromkeys(key[:3] for key in on_logs):
         found_in = (f"{on_logs[data, model, learning, a]:.1f}" for a in ASKED if (data, model, learning, a) in on_logs)
         print(f"| {data} | {model} | {learning or 'model.bits'} | {' | '.join(found_in)} |")
-    print("\n| model | bytes a stream |\n|---|--:|")
+    print("\n| model | bytes a stream | µs a push, each in turn |\n|---|--:|--:|")
     for one in lines("bytes"):
-        print(f"| {one['model']} | {one['bytes_a_stream']:,} |")
+        print(f"| {one['model']} | {one['bytes_a_stream']:,} | {one['microseconds_in_turn']} |")
     print("\n| model | learning | events | CPU µs an event | resident MB |\n|---|---|--:|--:|--:|")
     for one in lines("cost"):
         each, size = one["microseconds_an_event"], one["megabytes"]

@@ -143,7 +143,7 @@ def test_what_is_kept_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(MixtureStreamLearner, "most", 1 << 12)
     model = glnn.Mixture(networks=0, unknown="error", verbose=0).fit("abcdefgh" * 100)
     stream, random = model.stream(learning="online"), np.random.default_rng(0)
-    learner: Any = stream.write.args[2]  # type: ignore[union-attr]
+    learner: Any = stream._desk.write.args[1]  # type: ignore[union-attr]
     sizes = []
     for _ in range(3):
         stream.push_many("".join("abcdefgh"[k] for k in random.integers(0, 8, 5000)))

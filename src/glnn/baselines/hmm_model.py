@@ -15,6 +15,7 @@ import numpy as np
 from glnn.baselines import hmm_kernels as kernels
 from glnn.baselines.hmm_coding import HiddenMarkovSteps
 from glnn.network import Graph
+from glnn.numeric.packed import unpack_array
 from glnn.sequences import Alphabet, Encoded, InputError
 
 # Under this share of all N² edges, compressed rows are faster than a dense matrix (256 and 512 states).
@@ -156,6 +157,14 @@ class HMMState:
         if found is None or found.shape != self.alpha.shape or found.dtype != self.alpha.dtype:
             raise InputError("the place of a stream belongs to another hidden Markov model")
         self.alpha[:] = found
+
+    def pack(self) -> bytes:
+        """The distribution of the hidden state as bytes."""
+        return self.alpha.tobytes()
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where another stood."""
+        return unpack_array(self.alpha, packed, at)
 
     def copy(self) -> HMMState:
         """An independent state at the same place."""

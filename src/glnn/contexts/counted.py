@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from glnn.numeric.packed import unpack_array
 from glnn.sequences import Alphabet, Encoded, InputError
 
 CHUNK = 1 << 16
@@ -47,6 +48,7 @@ class CountedState:
 
     _reader: Any
     _at_start: bool
+    _learn: bool
 
     def place(self) -> dict[str, np.ndarray]:
         """The symbols before, and whether there were any."""
@@ -60,6 +62,21 @@ class CountedState:
             raise InputError("the place of a stream belongs to another context tree or n-gram model")
         own[:] = found
         self._at_start = bool(place.get("at_start", np.zeros(1))[0])
+
+    def pack(self) -> bytes | None:
+        """The symbols before, as small as their codes are, where no counts of its own learn."""
+        if self._learn:
+            return None
+        return self._reader.context.astype(self._code()).tobytes() + bytes([self._at_start])
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where another stood."""
+        end = unpack_array(self._reader.context, packed, at, self._code())
+        self._at_start = bool(packed[end])
+        return end + 1
+
+    def _code(self) -> Any:
+        return np.min_scalar_type(len(self._reader.model.alphabet))
 
 
 class CountedLearner:

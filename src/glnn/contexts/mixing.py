@@ -22,6 +22,7 @@ from glnn.contexts.mixing_memory import (
     room_for_a_symbol,
     with_room,
 )
+from glnn.contexts.mixing_packing import room_to_pack
 from glnn.contexts.mixing_plan import Plan, make_plan
 from glnn.contexts.mixing_pushing import NO_ROOM, NOBODY, Frame, Said
 from glnn.contexts.mixing_reading import ALL, COUNTS, NOTHING, read
@@ -53,6 +54,7 @@ class Reader:
     _frame: Frame | None = field(init=False, repr=False, default=None)
     _asked: int = field(init=False, repr=False, default=-1)
     _outside: np.ndarray = field(init=False, repr=False, default_factory=lambda: _SILENT)
+    _packed: np.ndarray | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         self.room = room_for_a_symbol(self.plan)
@@ -129,6 +131,19 @@ class Reader:
         frame.find(asked, _SILENT if outside is None else outside, self.cursor, said, rows)
         return rows
 
+    def pack(self) -> bytes:
+        """The place as a few bytes, for a reader of the same memory."""
+        size = self._bound().pack(self.cursor, self._room_to_pack())
+        return self._room_to_pack()[:size].tobytes()
+
+    def unpack(self, packed: bytes, at: int) -> int:
+        """Stand where another stood, of which the bytes from `at` on tell; gives where they end."""
+        room = self._room_to_pack()
+        given = np.frombuffer(packed, np.uint8, min(len(packed) - at, room.size), at)
+        room[: given.size] = given
+        self._asked = -1
+        return at + self._bound().unpack(self.cursor, room)
+
     def restart(self) -> None:
         """Go to the start of a sequence."""
         self.cursor, self._asked = new_cursor(self.plan), -1
@@ -148,6 +163,11 @@ class Reader:
             own = room_for_a_symbol(self.plan)
             self.memory = bounded(self.memory, own, self.most)
             self.room = room_within(self.memory, own, self.most)
+
+    def _room_to_pack(self) -> np.ndarray:
+        if self._packed is None:
+            self._packed = room_to_pack(self.cursor)
+        return self._packed
 
     def _in_the_frame(self, call: Callable[..., float], code: int, outside: np.ndarray) -> float:
         if self.changes:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from glnn.contexts.mixing_memory import Cursor, Memory, Work, new_cursor, new_memory, new_work
+from glnn.contexts.mixing_packing import pack, unpack
 from glnn.contexts.mixing_plan import Plan, make_plan
 from glnn.contexts.mixing_predicting import predict, predict_in
 from glnn.contexts.mixing_reading import COUNTS, conclude, distribute, has_room, prepare
@@ -105,6 +106,14 @@ class Frame:
         else:
             _look(self.plan, self.memory, self.work, asked, outside, cursor, out)
 
+    def pack(self, cursor: Cursor, out: np.ndarray) -> int:
+        """Write a place as bytes; gives how many."""
+        return _pack_bound(self._bound(cursor), out) if COMPILED else pack(cursor, out)
+
+    def unpack(self, cursor: Cursor, given: np.ndarray) -> int:
+        """Move the cursor to a place; gives how many bytes that was."""
+        return _unpack_bound(self._bound(cursor), given) if COMPILED else unpack(cursor, given)
+
 
 @kernel(_nrt=False)
 def _bind(frame: np.ndarray, given: tuple[Plan, Memory, Work]) -> None:
@@ -156,6 +165,16 @@ def _find_bound(
 def _look_bound(frame: np.ndarray, at: np.ndarray, asked: int, outside: np.ndarray, out: np.ndarray) -> None:
     plan, memory, work = _load(frame)
     _look(plan, memory, work, asked, outside, _load_cursor(at), out)
+
+
+@kernel(_nrt=False)
+def _pack_bound(at: np.ndarray, out: np.ndarray) -> int:
+    return pack(_load_cursor(at), out)  # type: ignore[no-any-return]
+
+
+@kernel(_nrt=False)
+def _unpack_bound(at: np.ndarray, given: np.ndarray) -> int:
+    return unpack(_load_cursor(at), given)  # type: ignore[no-any-return]
 
 
 @kernel(_nrt=False)

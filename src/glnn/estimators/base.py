@@ -235,10 +235,12 @@ class SequenceModel(Compressing):
     def _predict_with(self, predictor: Predictor, escape: float | None) -> None:
         """Set `predictor_`: over the symbols of the data and their end, and an escape if there is one."""
         self.escape_probability_ = escape
+        self._desk = None
         self.predictor_ = predictor if escape is None else WithEscape(predictor, self.alphabet_, escape)
 
     def _take(self, predictor: Predictor) -> None:
         """Take over what a learner of `predictor_` has become."""
+        self._desk = None
         self.predictor_ = predictor
 
     def _go_on(self, data: Encoded) -> None:

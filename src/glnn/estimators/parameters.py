@@ -30,6 +30,7 @@ from glnn.sequences.errors import one_line
 if TYPE_CHECKING:
     from glnn.predictors import Predictor
     from glnn.sequences import Alphabet
+    from glnn.streams.desk import Desk
 
 Kind = TypeVar("Kind")
 
@@ -181,6 +182,8 @@ class Conventions:
     predictor_: Predictor
     alphabet_: Alphabet
     escape_probability_: float | None
+    # Where all frozen streams of the predictor are read; made with the first of them.
+    _desk: Desk | None = None
 
     @classmethod
     def default_params(cls) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from glnn.predictors.protocol import KeptLearner, Learner, frozen, part_of, stre
 from glnn.sequences.tokens import token_from_json, token_to_json
 from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file
 from glnn.streams import Stream, Streams
+from glnn.streams.desk import Desk
 
 LEARNING = ("frozen", "online")
 _CLASS = "Streams"
@@ -32,20 +33,28 @@ def stream(model: SequenceModel, learning: str) -> Stream:
 
     One that does not learn leaves even a tree as it is: those that learn from what they score keep that in their state.
     """
-    learner = _learner(model, learning)
-    found = Stream(frozen(model.predictor_), begin=None if learner is None else learner.begin_learning)
-    found.write = partial(save_stream, model, found, learner)
-    return found
+    return Stream(_desk_of(model, _learner(model, learning)))
 
 
 def streams(model: SequenceModel, learning: str, most: int | None) -> Streams:
     """A group of streams."""
-    found = Streams(frozen(model.predictor_), most, _learner(model, learning))
+    learner = _learner(model, learning)
+    desk = _desk_of(model, None) if learner is None else None
+    found = Streams(frozen(model.predictor_), most, learner, desk)
     found.write = partial(save_streams, model, found)
     return found
 
 
-def save_stream(model: SequenceModel, found: Stream, learner: Learner | None, path: str | os.PathLike[str]) -> None:
+def _desk_of(model: SequenceModel, learner: Learner | None) -> Desk:
+    """A desk for one stream that learns, or the one of all streams of a model that learn nothing."""
+    if learner is not None:
+        return Desk(frozen(model.predictor_), learner.begin_learning, partial(save_stream, model, learner))
+    if model._desk is None:
+        model._desk = Desk(frozen(model.predictor_), write=partial(save_stream, model, None))
+    return model._desk
+
+
+def save_stream(model: SequenceModel, learner: Learner | None, found: Stream, path: str | os.PathLike[str]) -> None:
     """Write one stream with its model."""
     _write(path, model, learner, [(None, found)], {"single": True, "most": None})
 
@@ -65,12 +74,10 @@ def load_stream(path: str | os.PathLike[str]) -> Stream:
         learner = _learner(model, about["learning"])
         _recall(learner, learned)
         ((_, place, numbers),) = places
-        begin = None if learner is None else learner.begin_learning
-        found = Stream(frozen(model.predictor_), place, **numbers, begin=begin)
+        numbers.pop("read")
+        return Stream(_desk_of(model, learner), place, **numbers)
     except _MISFITS as error:
         raise _broken(path, error) from None
-    found.write = partial(save_stream, model, found, learner)
-    return found
 
 
 def load_streams(path: str | os.PathLike[str]) -> Streams:

@@ -20,8 +20,10 @@ from glnn.predictors.protocol import (
     frozen,
     learner_of,
     move_to,
+    packed_places,
     place_of,
     stream_learner_of,
+    unpack_places,
     without_share,
 )
 from glnn.sequences import Alphabet, Encoded
@@ -49,6 +51,14 @@ class EscapeState:
     def move(self, place: dict[str, np.ndarray]) -> None:
         """Stand where another stood."""
         move_to(self._state, place)
+
+    def pack(self) -> bytes | None:
+        """That of the predictor itself."""
+        return packed_places(self._state)
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where another stood."""
+        return unpack_places([self._state], packed, at)
 
     def copy(self) -> EscapeState:
         """An independent state at the same place."""

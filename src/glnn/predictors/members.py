@@ -23,9 +23,11 @@ from glnn.predictors.protocol import (
     State,
     learner_of,
     move_to,
+    packed_places,
     part_of,
     place_of,
     rows_along,
+    unpack_places,
     without_share,
 )
 from glnn.sequences import Alphabet, Encoded
@@ -61,6 +63,14 @@ class MembersState:
         for k, state in enumerate(self._states):
             own = f"{k}/"
             move_to(state, {name.removeprefix(own): part for name, part in place.items() if name.startswith(own)})
+
+    def pack(self) -> bytes | None:
+        """The places of all."""
+        return packed_places(*self._states)
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where others stood."""
+        return unpack_places(self._states, packed, at)
 
     def copy(self) -> MembersState:
         """An independent state at the same place."""

@@ -16,7 +16,16 @@ from glnn.contexts.mixing import ContextMixing, Reader, firsts
 from glnn.contexts.mixing_coding import MixingSteps
 from glnn.contexts.mixing_pushing import NOBODY, Said
 from glnn.predictors.odds import RunningOdds, settled
-from glnn.predictors.protocol import Predictor, State, move_to, place_of, placed, rows_along
+from glnn.predictors.protocol import (
+    Predictor,
+    State,
+    move_to,
+    packed_places,
+    place_of,
+    placed,
+    rows_along,
+    unpack_places,
+)
 from glnn.predictors.shares_coding import SharesSteps
 from glnn.sequences import Alphabet, Encoded, InputError
 
@@ -159,6 +168,16 @@ class MixtureState:
         for k, member in enumerate(self._members):
             own = f"{k}/"
             move_to(member, {name.removeprefix(own): part for name, part in place.items() if name.startswith(own)})
+
+    def pack(self) -> bytes | None:
+        """The places of contexts and members, where no memory of its own learns."""
+        members = packed_places(*self._members)
+        return None if self._reader.changes or members is None else self._reader.pack() + members
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where another stood."""
+        self._asked = False
+        return unpack_places(self._members, packed, self._reader.unpack(packed, at))
 
     def copy(self) -> MixtureState:
         """An independent state at the same place."""

@@ -17,6 +17,7 @@ import numpy as np
 from glnn.coding.steps import Steps, both_shares
 from glnn.models import Model, Params
 from glnn.models.stepping import Stepper
+from glnn.numeric.packed import unpack_array
 from glnn.output import softmax
 from glnn.output.uniform import log_mixed, mixed
 from glnn.predictors.protocol import placed
@@ -54,6 +55,14 @@ class NetworkState:
     def move(self, place: dict[str, np.ndarray]) -> None:
         """Stand where another stood."""
         self._state[:] = placed(place, "state", self._state)
+
+    def pack(self) -> bytes:
+        """The pre-activations as bytes."""
+        return self._state.tobytes()
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where another stood."""
+        return unpack_array(self._state, packed, at)
 
     def copy(self) -> NetworkState:
         """An independent state at the same place."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from glnn.models.stepping import Stepper
 from glnn.numeric.kernel import kernel
+from glnn.numeric.packed import unpack_array
 from glnn.predictors.network import NetworkPredictor
 from glnn.predictors.protocol import part_of, placed
 from glnn.sequences import Alphabet, Encoded, InputError
@@ -102,6 +103,15 @@ class LearningState:
             raise InputError("the place of a stream is not that of this network: take that of the same")
         self._window = [int(code) for code in window]
         self._before = placed(place, "before", self._state).copy() if "before" in place else None
+
+    def pack(self) -> bytes | None:
+        """The pre-activations as bytes, where the sequence is not learned."""
+        return None if self._learn else self._state.tobytes() + self._frozen.tobytes()
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where another stood."""
+        self._said = None
+        return unpack_array(self._frozen, packed, unpack_array(self._state, packed, at))
 
     def copy(self) -> LearningState:
         """A state at the same place that predicts by what is learned, and learns nothing itself."""

@@ -6,7 +6,7 @@ Networks, baselines and the true sources all meet this protocol; probabilities a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -64,6 +64,32 @@ class PushableState(State, Protocol):
         The likeliest comes first, of equals the one of the lower code; rows that are too many have the code −1.
         """
         ...
+
+
+@runtime_checkable
+class PackedState(State, Protocol):
+    """A state whose place is a few bytes, so that one state serves many streams, each of which has its place only."""
+
+    def pack(self) -> bytes | None:
+        """Where it stands; None if it also keeps something that it learned."""
+        ...
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where one of the same predictor stood, of which the bytes from `at` on tell; gives where they end."""
+        ...
+
+
+def packed_places(*states: State) -> bytes | None:
+    """The places of some states one after the other, or None where one of them keeps more than that."""
+    parts = [state.pack() if isinstance(state, PackedState) else None for state in states]
+    return None if None in parts else b"".join(part for part in parts if part is not None)
+
+
+def unpack_places(states: Iterable[State], given: bytes, at: int = 0) -> int:
+    """Let states stand where others stood; gives where the bytes end."""
+    for state in states:
+        at = state.unpack(given, at)  # type: ignore[attr-defined]
+    return at
 
 
 def asking(state: State) -> Callable[[int], float]:

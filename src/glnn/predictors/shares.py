@@ -25,11 +25,13 @@ from glnn.predictors.protocol import (
     asking,
     learner_of,
     move_to,
+    packed_places,
     part_of,
     place_of,
     placed,
     pushing,
     rows_along,
+    unpack_places,
 )
 from glnn.predictors.shares_coding import SharesSteps
 from glnn.sequences import Alphabet, Encoded, InputError
@@ -174,6 +176,14 @@ class SharesState:
         for k, state in enumerate(self._states):
             own = f"{k}:"
             move_to(state, {name.removeprefix(own): part for name, part in place.items() if name.startswith(own)})
+
+    def pack(self) -> bytes | None:
+        """The places of all, where the odds do not learn from them."""
+        return None if self._learns else packed_places(*self._states)
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where others stood."""
+        return unpack_places(self._states, packed, at)
 
     def copy(self) -> SharesState:
         """An independent state at the same place."""

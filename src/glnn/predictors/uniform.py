@@ -12,7 +12,7 @@ import numpy as np
 
 from glnn.coding.steps import Steps, both_shares, offered_steps
 from glnn.output.uniform import log_mixed, mixed
-from glnn.predictors.protocol import Predictor, State, move_to, place_of
+from glnn.predictors.protocol import Predictor, State, move_to, packed_places, place_of, unpack_places
 from glnn.sequences import Alphabet, Encoded
 
 
@@ -37,6 +37,14 @@ class SmoothedState:
     def move(self, place: dict[str, np.ndarray]) -> None:
         """Stand where another stood."""
         move_to(self._state, place)
+
+    def pack(self) -> bytes | None:
+        """That of the predictor itself."""
+        return packed_places(self._state)
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where another stood."""
+        return unpack_places([self._state], packed, at)
 
     def copy(self) -> SmoothedState:
         """An independent state at the same place."""

@@ -15,19 +15,28 @@ import numpy as np
 
 from glnn.predictors.protocol import Learner, Predictor
 from glnn.sequences import InputError
+from glnn.streams.desk import Desk
 from glnn.streams.stream import Pushed, Stream
 
 
 class Streams:
     """The streams of one model by their keys; `more` is kept with them in a file, as JSON."""
 
-    def __init__(self, predictor: Predictor, most: int | None = None, learner: Learner | None = None) -> None:
+    def __init__(
+        self,
+        predictor: Predictor,
+        most: int | None = None,
+        learner: Learner | None = None,
+        desk: Desk | None = None,
+    ) -> None:
         self.predictor, self.most = predictor if learner is None else learner, most
         self.learner = learner
         self.write: Callable[[Any], None] | None = None
         self.more: dict[str, Any] = {}
         self._streams: dict[Hashable, Stream] = {}
-        self._latest: list[Stream] = []
+        if desk is None:
+            desk = Desk(self.predictor, None if learner is None or most != 1 else learner.begin_learning)
+        self._desk = desk
 
     def __getitem__(self, key: Hashable) -> Stream:
         stream = self._streams.pop(key, None)
@@ -59,10 +68,8 @@ class Streams:
         read: Sequence[int] = (),
     ) -> Stream:
         """A stream of this group, at its start or at a place."""
-        if self.learner is not None and self.most == 1:
-            return Stream(self.predictor, place, symbols, bits, self.learner.begin_learning, latest=self._latest)
-        gathered = None if self.learner is None else list(read)
-        return Stream(self.predictor, place, symbols, bits, read=gathered, latest=self._latest)
+        gathered = None if self.learner is None or self.most == 1 else list(read)
+        return Stream(self._desk, place, symbols, bits, gathered)
 
     def push(self, key: Hashable, symbol: Any) -> Pushed:
         """Push a symbol to the stream of a key."""
@@ -87,19 +94,16 @@ class Streams:
         """Write all streams and the model to one file, from which `glnn.load_streams` continues to the same bits."""
         if self.write is None:
             raise InputError("these streams have no model to save: make them with model.streams()")
-        self.settle()
-        self.write(path)
-
-    def settle(self) -> None:
-        """Let the last stream that was pushed to read its symbol, before what it learned is looked at or changed."""
-        for stream in self._latest:
-            stream.settle()
+        with self._desk.lock:
+            self._desk.settle()
+            self.write(path)
 
     def _learn(self, stream: Stream) -> None:
         if self.learner is None:
             return
-        self.settle()
-        stream.settle()
-        codes = stream.gathered()
-        if codes.size:
-            self.learner.learn(codes)
+        with self._desk.lock:
+            # The last symbol is read before what it was judged by changes.
+            self._desk.settle()
+            codes = stream.gathered()
+            if codes.size:
+                self.learner.learn(codes)
