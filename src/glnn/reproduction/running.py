@@ -160,7 +160,7 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     from glnn.models import MODELS
     from glnn.network import Graph, random_graph
     from glnn.reproduction.first_step import NoSaturatingFirstStep
-    from glnn.reproduction.starts import started
+    from glnn.reproduction.starts import silenced, started
     from glnn.training.compiling import compiling
     from glnn.training.parallel import single_threaded_blas
     from glnn.training.records import Progress
@@ -179,6 +179,8 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     counts = np.bincount(train.codes, minlength=symbols).astype(float)
     predicted = np.bincount(train.codes[train.mask], minlength=symbols).astype(float)
     params = started(setting.start, model, model.initial(predicted, counts, generator))
+    if setting.silent:
+        params = silenced(params, predicted)
     coherence = setting.coherence or None
     options = Settings(setting.metric, setting.output_metric, validate_every=VALIDATE_EVERY, coherence=coherence)
     few = sequences.source.encode(sequences.train.text[:_WARM_UP_SYMBOLS])

@@ -135,6 +135,9 @@ class Setting:
     """Distant XOR: the T of its lines; 0 is the paper's 100."""
     recipe: str = ""
     """Empty for the paper's training, "best" for what is known today."""
+    silent: bool = False
+    """Whether symbols that are never to be predicted begin with log 0, as w_0y = log ν_y has it, or with the log of half
+    a count, as estimators have it, which must score data where they do occur."""
 
     @property
     def row(self) -> tuple[str, str, str]:
@@ -155,6 +158,7 @@ class Setting:
             f"constants folded every {self.fold}" if self.fold else "",
             f"T = {self.length}" if self.length else "",
             f"recipe {self.recipe}" if self.recipe else "",
+            "half a count for symbols never predicted" if self.source == "xor" and not self.silent else "",
         )
         return ", ".join(filter(None, parts))
 
@@ -181,6 +185,7 @@ LATER = (
     "fold",
     "length",
     "recipe",
+    "silent",
 )
 
 

@@ -16,6 +16,9 @@ from glnn.sequences import InputError
 # Reactions c μ^p (u − ū) in place of ½(u − ū): c and p. With p = ½ units of all time scales vary by the same amount.
 STARTS = {"quiet": (0.25, 1.0), "even": (1.0, 0.5), "soft": (0.5, 0.5), "fading": (1.0, 1.0), "lively": (2.0, 1.0)}
 
+# As good as −∞, and still a number.
+LOG_OF_NOTHING = -700.0
+
 
 def started(name: str, model: Any, params: Params) -> Params:
     """The parameters with which a network begins, from those of its own initialisation."""
@@ -31,3 +34,15 @@ def started(name: str, model: Any, params: Params) -> Params:
     join = model.join
     theta = join(np.zeros(model.units), tau[0], bias) if model.name == "rnn" else join(tau, bias)
     return Params(params.w, theta, params.V0)
+
+
+def silenced(params: Params, predicted: np.ndarray) -> Params:
+    """The parameters with w_0y = log ν_y also where ν_y = 0: symbols that are never to be predicted.
+
+    Any larger value leaves a likelihood to be gained by making such symbols rarer, and in distant XOR, where the rest is
+    at chance, that is the first thing learned: all units move the same way at once, and within three steps most of them
+    are saturated for good.
+    """
+    w = params.w.copy()
+    w[0, predicted == 0] = LOG_OF_NOTHING
+    return Params(w, params.theta, params.V0)
