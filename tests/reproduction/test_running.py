@@ -149,6 +149,21 @@ def test_time_scales_go_as_far_as_a_setting_says() -> None:
     np.testing.assert_allclose(scales[1:] / scales[:-1], 15.0 ** (1 / 9))
 
 
+def test_symbols_never_predicted_begin_with_log_0_and_teach_nothing() -> None:
+    """At half a count they are what the first steps learn, which drives units into saturation."""
+    setting = xor_settings(8, 1, 30)[0]
+    likely, slopes = [], []
+    for one in (setting, *xor_settings(8, 1, 30, half_count=True)[:1]):
+        trainer = new_trainer(one, sequences_of(one))
+        never = np.bincount(trainer.data.codes[trainer.data.mask], minlength=6) == 0
+        assert never.sum() == 4
+        likely.append(np.exp(trainer.progress.params.w[0, never]).sum())
+        params = trainer.run("4 steps").params
+        slopes.append(np.abs(params.w[1:, never]).max())
+    assert likely[0] < 1e-300 < likely[1] and likely[1] == pytest.approx(4 * 0.5 / 30)
+    assert slopes[0] < 1e-200 and slopes[1] > 1e-3
+
+
 def test_distant_xor_is_measured_against_passes() -> None:
     setting = xor_settings(8, 1, 30)[0]
     line = run_setting(setting)

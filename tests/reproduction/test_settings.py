@@ -94,6 +94,7 @@ def test_a_setting_survives_json_also_from_before_sizes() -> None:
         "fold",
         "length",
         "recipe",
+        "silent",
     ):
         del older[name]
     # What is not said is as it was then: insertions after 9, and a first rate of 1/N.
@@ -139,6 +140,7 @@ def test_distant_xor_has_eight_runs_of_each_metric() -> None:
     assert len({seeds_of(setting) for setting in settings}) == 16
     forms = [setting.form for setting in xor_settings(apart=True, coherence=20, longest=30, fold=10)[::16]]
     assert forms == ["constants folded every 10", "time scales to 30", "steps shortened every 20", "lines apart", ""]
+    assert all(setting.silent for setting in settings) and not any(s.silent for s in xor_settings(half_count=True))
     both = xor_settings(apart=True)
     assert both[16:] == settings and all(setting.apart for setting in both[:16])
     assert [seeds_of(setting) for setting in both[:16]] == [seeds_of(setting) for setting in settings]

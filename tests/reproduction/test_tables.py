@@ -96,7 +96,7 @@ def test_pairs_where_the_invariant_row_is_not_ahead_are_named() -> None:
 
 def xor_line(metric: str, seed: int, success: int | None, apart: bool = False):
     path = {"passes": [0, 20], "valid_bits": [100.0, None], "valid_error": [0.5, 0.005]}
-    setting = Setting("xor", "glnn", "qdh", metric, 10, 10, seed, "2000 passes", apart=apart)
+    setting = Setting("xor", "glnn", "qdh", metric, 10, 10, seed, "2000 passes", apart=apart, silent=True)
     return {
         "setting": to_json(setting),
         "success_passes": success,

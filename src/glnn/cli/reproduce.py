@@ -20,7 +20,7 @@ INTERRUPTED = 130
 _RUNNING = ("scale", "out", "workers", "cluster", "steps", "seeds", "only", "limit", "no_run", "page", "json", "quiet")
 _TAKEN = {
     "table": (*_RUNNING, "sizes", "reading"),
-    "xor": (*_RUNNING, "lines", "apart", "coherence", "longest", "fold"),
+    "xor": (*_RUNNING, "lines", "apart", "coherence", "longest", "fold", "half_count"),
     "figures": ("scale", "out", "figures", "json", "quiet"),
 }
 
@@ -50,6 +50,10 @@ class XorOptions(NamedTuple):
             help="Distant XOR: also with constant units folded, looked for every STEPS steps.",
         ),
     ] = 0
+    half_count: Annotated[
+        bool,
+        typer.Option("--half-count", help="Distant XOR: symbols never predicted begin at half a count, not at log 0."),
+    ] = False
 
 
 @options.with_fields("xor", XorOptions)
@@ -142,7 +146,8 @@ def reproduce(
         interrupted, failed = run_missing(wanted, path, workers, cluster, quiet or json)
     elif not path.exists():
         raise InputError(f"{path} is not there: run without --no-run first, or give another folder with --out")
-    name = "table-text" if what == "table" and reading == "text" else what
+    others = {"table": reading == "text" and "table-text", "xor": xor.half_count and "xor-half"}
+    name = others[what] or what
     document = _show(what, wanted, path, page, json, name)
     if json:
         print_json(

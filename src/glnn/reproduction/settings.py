@@ -158,7 +158,7 @@ class Setting:
             f"constants folded every {self.fold}" if self.fold else "",
             f"T = {self.length}" if self.length else "",
             f"recipe {self.recipe}" if self.recipe else "",
-            "half a count for symbols never predicted" if self.source == "xor" and not self.silent else "",
+            "begun at half a count" if self.source == "xor" and not self.silent else "",
         )
         return ", ".join(filter(None, parts))
 
@@ -319,11 +319,14 @@ def xor_settings(
     coherence: int = 0,
     longest: int = 0,
     fold: int = 0,
+    half_count: bool = False,
 ) -> list[Setting]:
     """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own.
 
     `fold`, `longest`, `coherence` and `apart` add the same runs in these forms, which come first: they are over sooner.
+    With `half_count` all of them begin as estimators do, not with log 0, where symbols are never predicted.
     """
+    silent = not half_count
     forms = [
         {"fold": fold} if fold else None,
         {"longest": longest} if longest else None,
@@ -332,7 +335,9 @@ def xor_settings(
         {},
     ]
     return [
-        Setting("xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes", lines, **form)
+        Setting(
+            "xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes", lines, silent=silent, **form
+        )
         for form in forms
         if form is not None
         for metric in ("rbpm", "ruop")
