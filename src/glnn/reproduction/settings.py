@@ -136,8 +136,8 @@ class Setting:
     recipe: str = ""
     """Empty for the paper's training, "best" for what is known today."""
     silent: bool = False
-    """Whether symbols that are never to be predicted begin with log 0, as w_0y = log ν_y has it, or with the log of half
-    a count, as estimators have it, which must score data where they do occur."""
+    """Whether symbols that are never to be predicted begin with log 0, as w_0y = log ν_y has it. Estimators, which may
+    meet them later on, begin with the log of half a count."""
 
     @property
     def row(self) -> tuple[str, str, str]:

@@ -39,9 +39,9 @@ def started(name: str, model: Any, params: Params) -> Params:
 def silenced(params: Params, predicted: np.ndarray) -> Params:
     """The parameters with w_0y = log ν_y also where ν_y = 0: symbols that are never to be predicted.
 
-    Any larger value leaves a likelihood to be gained by making such symbols rarer, and in distant XOR, where the rest is
-    at chance, that is the first thing learned: all units move the same way at once, and within three steps most of them
-    are saturated for good.
+    With any larger value likelihood is gained by making such symbols rarer. In distant XOR, where the rest is at
+    chance, that is the first thing learned: all units move the same way, and within three steps most of them are
+    saturated for good.
     """
     w = params.w.copy()
     w[0, predicted == 0] = LOG_OF_NOTHING
