@@ -21,7 +21,8 @@ import numpy as np
 
 import glnn
 from glnn import sources
-from glnn.training.observer import Observer, Training
+from glnn.training.observer import Observer
+from glnn.training.race import Training
 
 WAYS: dict[str, dict[str, Any]] = {
     "as trained": {"members": 1, "calibration": False, "start": "trained"},

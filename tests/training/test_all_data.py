@@ -18,8 +18,8 @@ from glnn.network import random_graph
 from glnn.sequences import Alphabet, Encoded, TrainingData
 from glnn.training import all_data
 from glnn.training.budget import Budget
-from glnn.training.observer import Observer, Training
-from glnn.training.race import Run, side_by_side
+from glnn.training.observer import Observer
+from glnn.training.race import Run, Training, side_by_side
 from glnn.training.records import Progress
 from glnn.training.settings import Settings
 from glnn.training.sizes import Size

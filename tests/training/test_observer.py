@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from glnn import GLNN, InputError
-from glnn.training.observer import Observer, Training
+from glnn.training.observer import Observer
+from glnn.training.race import Training
 from glnn.training.records import Progress, StepInfo
 from glnn.training.trainer import Trainer
 

@@ -21,8 +21,8 @@ from glnn import registry
 from glnn.cli import one_line
 from glnn.cli.inputs import Data
 from glnn.cli.model_options import estimator
-from glnn.training.observer import Observer, Training, fraction_spent
-from glnn.training.race import Run
+from glnn.training.observer import Observer, fraction_spent
+from glnn.training.race import Run, Training
 from glnn.training.records import StepInfo
 from glnn.training.trainer import Trainer
 

@@ -28,8 +28,8 @@ from glnn.storage.atomic import write_whole
 from glnn.storage.checkpoint import Checkpoint, write_checkpoint
 from glnn.training.budget import parse_budget
 from glnn.training.compiling import said_if_compiling
-from glnn.training.observer import Observer, Training, fraction_spent, opening
-from glnn.training.race import Run
+from glnn.training.observer import Observer, fraction_spent, opening
+from glnn.training.race import Run, Training
 from glnn.training.records import Progress, StepInfo, furthest
 from glnn.training.trainer import Trainer
 

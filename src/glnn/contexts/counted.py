@@ -112,3 +112,14 @@ class CountedLearner:
     def _now(self) -> Any:
         """The model with the counts as they are now."""
         raise NotImplementedError
+
+
+def check_history(history: np.ndarray, alphabet_size: int) -> None:
+    """The symbols read, as a file has them, with the code A before each sequence."""
+    if history.dtype.kind != "u" or history.ndim != 1 or history.size < 2:
+        raise InputError(f"the history has type {history.dtype} and shape {history.shape}: not a list of codes")
+    if history.max() > alphabet_size or history[0] != alphabet_size or history[-1] == alphabet_size:
+        raise InputError(f"the history does not fit an alphabet of {alphabet_size} symbols")
+    padding = history == alphabet_size
+    if (padding[1:] & padding[:-1]).any():
+        raise InputError("the history holds empty sequences")

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from glnn.sequences import InputError
+
 
 @dataclass(frozen=True)
 class Decomposition:
@@ -70,3 +72,15 @@ def huffman(counts: np.ndarray) -> Decomposition:
             children.append([0, 0])
             waiting += [(tree[0], child, 0), (tree[1], child, 1)]
     return Decomposition(np.array(children, np.int64))
+
+
+def check_children(children: np.ndarray, alphabet_size: int) -> None:
+    """Refuse a tree of a file that would lead the compiled loops outside of it."""
+    roots = alphabet_size - 1
+    if children.dtype.kind != "i":
+        raise InputError(f"children holds numbers of type {children.dtype}, not whole ones")
+    whole = [*range(1, roots), *range(-alphabet_size, 0)]
+    if children.shape != (roots, 2) or sorted(children.ravel().tolist()) != sorted(whole):
+        raise InputError(f"the decomposition is not a tree over the {alphabet_size} symbols")
+    if ((children >= 0) & (children <= np.arange(roots)[:, None])).any():
+        raise InputError("the decomposition's branchings are out of order")

@@ -96,3 +96,19 @@ class Forest:
         slots = np.full(1 << (2 * nodes.size - 1).bit_length(), EMPTY, np.int32)
         enter(roots, number, slots, nodes)
         return cls(nodes, slots, np.array([number, symbols], np.int64), history, replayable)
+
+
+def check_nodes(arrays: dict[str, np.ndarray], alphabet_size: int, depth: int) -> None:
+    """Refuse nodes, which files of the first version hold, that do not fit together."""
+    tail, roots = arrays["tail"], alphabet_size - 1
+    if tail.dtype.kind != "i":
+        raise InputError(f"tail holds numbers of type {tail.dtype}, not whole ones")
+    if tail.shape != (depth,) or (tail.size and not 0 <= tail.min() <= tail.max() <= alphabet_size):
+        raise InputError(f"the last context does not fit a depth of {depth}")
+    nodes = {len(arrays[name]) for name in kernels.STORED}
+    if len(nodes) != 1 or next(iter(nodes)) < roots or any(arrays[name].ndim != 1 for name in kernels.STORED):
+        raise InputError("the nodes' arrays differ in length")
+    if not (arrays["key"][:roots] == EMPTY).all() or not np.isfinite(arrays["ratio"]).all():
+        raise InputError("the nodes do not begin with the roots")
+    if min(arrays["zeros"].min(), arrays["ones"].min()) < 0 or arrays["ratio"].min() <= 0:
+        raise InputError("the nodes hold negative counts")

@@ -149,7 +149,7 @@ class NGramModel(CountedModel):
         """Compiled loops for the coder, where no share can be mixed in."""
         return NGramSteps(self, escape) if share == 0.0 else None
 
-    def context_lengths(self, data: Encoded) -> np.ndarray:
+    def context_weights(self, data: Encoded) -> np.ndarray:
         """How long the longest known context is before each symbol, learning nothing: (T, order), a 1 in its column."""
         reader, known = NGramReader(self, self.counts, self.padding()), np.zeros((data.codes.size, self.order))
         path, first = np.empty(self.order, np.int64), data.first

@@ -3,12 +3,12 @@
 from typing import Any
 
 from glnn.estimators.architectures import GLNN, GNN, LSTM, RNN, estimator, estimators
-from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.context_tree import ContextTree
-from glnn.estimators.counting import NGram
+from glnn.estimators.base import SequenceModel
+from glnn.estimators.counting import ContextTree, NGram
 from glnn.estimators.hidden_markov import HMM
 from glnn.estimators.mixture import Mixture
 from glnn.estimators.persistence import load
+from glnn.predictors.scores import Trace
 
 __all__ = [
     "GLNN",

@@ -1,4 +1,4 @@
-"""What every model offers once it is fitted: bits, score, surprise, distributions, samples, streams, a file.
+"""What every model offers once it is fitted: bits, score, surprise, distributions, samples, compression, streams.
 
 scikit-learn's conventions: `__init__` only stores its parameters, `fit` checks them, what is learned ends in `_`.
 All of it goes through `predictor_`, so anything that sets it is a model.
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from glnn import predictors
-from glnn.estimators.compressing import Compressing
+from glnn.codec import files, message
 from glnn.estimators.parameters import (
+    Conventions,
     check_fitted,
     checked,
     choice,
@@ -36,28 +37,13 @@ from glnn.storage.model_file import write_model_file
 if TYPE_CHECKING:
     from glnn.streams import Stream, Streams
 
+_Path = str | os.PathLike[str]
 # A sample ends by itself where an end is learned; this only guards against a model that never ends.
 _LONGEST = 100_000
 
 
-@dataclass(frozen=True)
-class Trace:
-    """A model at work on one or several sequences.
-
-    `activities` is (T, N), each row the activities of the units when `symbols[t]` is predicted; `bits` is what the
-    symbol cost; sequence k takes the rows starts[k] ≤ t < starts[k + 1]. Where the columns are not units, `names` says
-    what they are.
-    """
-
-    symbols: list[Any]
-    activities: np.ndarray
-    bits: np.ndarray
-    starts: np.ndarray
-    names: tuple[str, ...] = ()
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
-class SequenceModel(Compressing):
+class SequenceModel(Conventions):
     """A probabilistic model of sequences of symbols.
 
     `fit` sets `predictor_`, the fitted predictor, and `alphabet_`, the symbols in the order of its probabilities; a
@@ -148,15 +134,40 @@ class SequenceModel(Compressing):
         number_of = integer("count", count, 1, none=True)
         generator = np.random.default_rng(seed("random_state", random_state))
         # Smoothing guards scores against surprises; a sample would only get noise from it.
-        start, alphabet = (
-            self._after(Reader(self.alphabet_).prefix(prefix), without_share(self.predictor_)),
-            self.alphabet_,
-        )
+        alphabet = self.alphabet_
+        start = self._after(Reader(alphabet).prefix(prefix), without_share(self.predictor_))
         samples = [
             alphabet.join(alphabet.decode(draw(start.copy(), alphabet, length, temperature, generator)))
             for _ in range(number_of or 1)
         ]
         return samples[0] if number_of is None else samples
+
+    def compress(self, data: Any) -> bytes:
+        """Data of any kind that the model reads, as bytes that `decompress` turns back into the same symbols.
+
+        A text that is cut into words comes back with single spaces; `compress_file` keeps every byte.
+        """
+        check_fitted(self)
+        return message.compress(self, data)
+
+    def decompress(self, blob: bytes, *, most_symbols: int | None = None) -> Any:
+        """What `compress` was given; refuses a damaged stream, one of another model, one of too many symbols."""
+        check_fitted(self)
+        return message.decompress(self, blob, most_symbols=most_symbols)
+
+    def compress_file(self, path: _Path, target: _Path, *, progress: files.Progress | None = None) -> int:
+        """Compress a file, cut as the model was trained, into another; returns the number of bytes written. `progress`
+        is called now and then with the part of the work that is done, 0 to 1.
+        """
+        check_fitted(self)
+        return files.compress_file(self, path, target, progress=progress)
+
+    def decompress_file(
+        self, path: _Path, target: _Path, *, progress: files.Progress | None = None, most_symbols: int | None = None
+    ) -> int:
+        """The file that `compress_file` was given, byte for byte; returns the number of bytes written."""
+        check_fitted(self)
+        return files.decompress_file(self, path, target, progress=progress, most_symbols=most_symbols)
 
     def that_held_out(self) -> Self:
         """The model that never saw the end of the data, where `fit` held that out; the same in most models."""

@@ -1,33 +1,40 @@
-"""N-grams as an estimator, and what they share with context trees: both read the data once, and can go on reading.
+"""Models that count what they read, context trees and n-grams: one reading, nothing to tune, and they can read on.
 
-N-grams are smoothed by interpolated modified Kneser-Ney; the data choose their order. Their files hold the symbols
-read, which are checked before they are read again.
+Their files hold the symbols read, which are checked before they are read again.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from glnn import predictors, registry
+from glnn.contexts import tree
+from glnn.contexts.counted import check_history
+from glnn.contexts.decomposition import balanced, check_children, huffman
+from glnn.contexts.forest import check_nodes
 from glnn.contexts.history import ReadProgress
 from glnn.contexts.ngram import LONGEST_ORDER, NGramModel, choose_order, fit_ngram
-from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.parameters import checked, choice, described, integer, parameter
+from glnn.contexts.tree import ContextTreeSettings, ContextTreeWeighting, fit_context_tree
+from glnn.estimators.base import SequenceModel
+from glnn.estimators.parameters import checked, choice, described, integer, number, parameter
+from glnn.predictors.scores import Trace
 from glnn.progress import Display
-from glnn.sequences import Alphabet, TrainingData
+from glnn.sequences import Alphabet, InputError, TrainingData
 from glnn.sequences.alphabet import moved_up
-from glnn.storage.model_file import ModelFileError
 from glnn.training.budget import Clock
 from glnn.training.compiling import beginning, compiling
 from glnn.training.observer import Observer
 
-_MOST_ORDER = 64
+_MOST_ORDER, _LARGEST = 64, 2**31 - 1
+# The defaults of context trees are defined in one place.
+_TREE = ContextTreeSettings()
 
 Look = Callable[[ReadProgress], bool]
 
@@ -43,9 +50,7 @@ class CountingModel(SequenceModel):
         '"auto" is online after one sequence and frozen after several',
     )
 
-    _record: ClassVar[tuple[str, ...]] = (
-        "steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_",
-    )  # fmt: skip
+    _record: ClassVar[Sequence[str]] = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_")
     """What a model file holds besides the symbols read."""
 
     def fit(
@@ -100,6 +105,16 @@ class CountingModel(SequenceModel):
             self.validation_bits_ = predictors.bits(self._without_escape(), given.validation, regularised=True)
         return self
 
+    def trace(self, data: Any) -> Trace:
+        """How much contexts of each length, from 0 on, say before each symbol, with the symbols and their bits.
+
+        Each row sums to 1: the weights of a tree as it was trained; of n-grams, a 1 at the longest known context.
+        """
+        reading, known = self._traceable(data)
+        weights = self._without_escape().context_weights(known)
+        names = tuple(f"after {length}" for length in range(weights.shape[1]))
+        return Trace(self.alphabet_.decode(known.codes), weights, self._surprise(reading, False), known.starts, names)
+
     def _counted(self, given: TrainingData, learning: str, look: Look) -> Any:
         """The model of the data; `look` is told how far the reading is and may stop it."""
         raise NotImplementedError
@@ -127,17 +142,6 @@ class CountingModel(SequenceModel):
         for name in self._record:
             setattr(self, name, fitted[name])
         choice("learning_", self.learning_, ("online", "frozen"))
-
-
-def check_history(history: np.ndarray, alphabet_size: int) -> None:
-    """The symbols read, with the code A before each sequence."""
-    if history.dtype.kind != "u" or history.ndim != 1 or history.size < 2:
-        raise ModelFileError(f"the history has type {history.dtype} and shape {history.shape}: not a list of codes")
-    if history.max() > alphabet_size or history[0] != alphabet_size or history[-1] == alphabet_size:
-        raise ModelFileError(f"the history does not fit an alphabet of {alphabet_size} symbols")
-    padding = history == alphabet_size
-    if (padding[1:] & padding[:-1]).any():
-        raise ModelFileError("the history holds empty sequences")
 
 
 @registry.model("ngram", "n-grams with interpolated modified Kneser-Ney smoothing")
@@ -185,24 +189,112 @@ class NGram(CountingModel):
         self.order_ = model.order
         super()._use(model, escape)
 
-    def trace(self, data: Any) -> Trace:
-        """How long the longest known context is before each symbol, a 1 in its column, with symbols and bits."""
-        reading, known = self._traceable(data)
-        lengths = self._without_escape().context_lengths(known)
-        names = tuple(f"after {length}" for length in range(lengths.shape[1]))
-        return Trace(self.alphabet_.decode(known.codes), lengths, self._surprise(reading, False), known.starts, names)
-
     def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
         size, arrays = len(self.alphabet_.base), self._without_escape().arrays()
-        known, history = alphabet.known, moved_up(arrays["history"], size, new)
-        self.alphabet_ = alphabet
-        self._use(NGramModel.from_arrays(known, self.order_, {"history": history}), self.escape_probability_)
+        self.alphabet_, history = alphabet, moved_up(arrays["history"], size, new)
+        self._use(NGramModel.from_arrays(alphabet.known, self.order_, {"history": history}), self.escape_probability_)
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
         known = self.alphabet_.known
         check_history(arrays["history"], len(known))
         self._recall(fitted)
         if integer("order_", self.order_, 1) > _MOST_ORDER:
-            raise ModelFileError(f"the order is {self.order_}: {_MOST_ORDER} at most")
+            raise InputError(f"the order is {self.order_}: {_MOST_ORDER} at most")
         self._use(NGramModel.from_arrays(known, self.order_, arrays), escape)
+        return self
+
+
+_COUNT, _RATIO = partial(integer, low=1, high=_LARGEST), partial(number, low=1e-9, high=1e6)
+
+
+def _limit(name: str, value: Any) -> float:
+    return math.inf if value == math.inf else float(number(name, value, 0.0, 1024.0))
+
+
+@registry.model("contexttree", "context tree weighting: all trees of contexts at once, learned in one reading")
+@described
+@dataclass(eq=False, repr=False)
+class ContextTree(CountingModel):
+    """A tree of contexts of every length up to a depth, weighted by how well each predicts, learned in one reading.
+
+    `ContextTree(depth=16, weighting="mixture", prior=0.5, first_ratio=1.0)` is the paper's.
+
+    Fitted: `alphabet_`, `predictor_`, `n_parameters_` (nodes), `seconds_`, `validation_bits_` when validation data were
+    given, which are only scored. The mask applies to scores only.
+    """
+
+    depth: int = parameter(_TREE.depth, partial(integer, low=0, high=_LARGEST), "the longest context, in symbols")
+    _: KW_ONLY
+    weighting: str = parameter(
+        _TREE.weighting,
+        partial(choice, allowed=tree.WEIGHTINGS),
+        '"switching" lets the best length of a context change while reading (context tree switching); "mixture" is the '
+        "exact mixture of all trees, context tree weighting",
+    )
+    decomposition: str = parameter(
+        _TREE.decomposition, partial(choice, allowed=tree.DECOMPOSITIONS), 'symbols as bits: "huffman" or "balanced"'
+    )
+    estimator: str = parameter(
+        _TREE.estimator, partial(choice, allowed=tree.ESTIMATORS), 'how a bit is estimated: "kt" or "zero_redundancy"'
+    )
+    prior: float = parameter(
+        _TREE.prior, _RATIO, 'how often each bit counts as seen before, in every context, for "kt"'
+    )
+    switching: float = parameter(
+        _TREE.switching,
+        partial(number, low=1e-9, high=0.5),
+        "the share that changes sides at the first visit of a context; it falls with the number of visits",
+    )
+    first_ratio: float = parameter(_TREE.first_ratio, _RATIO, "weight of a new context relative to longer ones")
+    max_nodes: int = parameter(
+        _TREE.max_nodes, _COUNT, "bound on the memory, about 50 bytes each; a warning says when they run out"
+    )
+    weight_limit: float = parameter(
+        _TREE.weight_limit, _limit, 'bound on the evidence that is gathered, in bits, for "mixture"'
+    )
+    count_limit: int = parameter(_TREE.count_limit, _COUNT, "bound on the evidence that is gathered, in symbols")
+
+    def _counted(self, given: TrainingData, learning: str, look: Look) -> ContextTreeWeighting:
+        return fit_context_tree(given.train, self._settings(), look)
+
+    def _complain(self, model: ContextTreeWeighting) -> None:
+        if model.full:
+            warnings.warn(
+                f"the {self.max_nodes:,} nodes of max_nodes are used up: later contexts are not learned; "
+                "give a larger max_nodes, about 50 bytes each, or a smaller depth",
+                stacklevel=3,
+            )
+
+    def _size(self, model: ContextTreeWeighting) -> int:
+        return model.nodes
+
+    def _settings(self) -> ContextTreeSettings:
+        values = checked(self)
+        return ContextTreeSettings(**{one.name: values[one.name] for one in fields(ContextTreeSettings)})
+
+    def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
+        size, arrays = len(self.alphabet_.base), self._without_escape().arrays()
+        if "history" not in arrays:
+            super()._take_symbols(alphabet, new)
+        known = alphabet.known
+        history = moved_up(arrays["history"], size, new)
+        counts = np.bincount(history[history < len(known)], minlength=len(known))
+        children = (huffman(counts) if self.decomposition == "huffman" else balanced(len(known))).children
+        trees = ContextTreeWeighting.from_arrays(known, self._settings(), {"children": children, "history": history})
+        self.alphabet_ = alphabet
+        self._use(trees, self.escape_probability_)
+
+    def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
+        known = self.alphabet_.known
+        if "history" not in arrays:
+            # A file of the first version, which knew the paper's trees only.
+            self.weighting, self.prior, self.first_ratio = "mixture", 0.5, 1.0
+        settings = self._settings()
+        check_children(arrays["children"], len(known))
+        if "history" in arrays:
+            check_history(arrays["history"], len(known))
+        else:
+            check_nodes(arrays, len(known), settings.depth)
+        self._recall(fitted)
+        self._use(ContextTreeWeighting.from_arrays(known, settings, arrays), escape)
         return self

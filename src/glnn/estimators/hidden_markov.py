@@ -26,8 +26,9 @@ from glnn.baselines.hmm_training import (
     started,
     states_for,
 )
-from glnn.estimators.base import SequenceModel, Trace
+from glnn.estimators.base import SequenceModel
 from glnn.estimators.parameters import checked, degree_within, described, integer, number, parameter, seed
+from glnn.predictors.scores import Trace
 from glnn.predictors.uniform import Smoothed
 from glnn.progress import Display
 from glnn.sequences import Alphabet, Encoded

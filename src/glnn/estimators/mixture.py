@@ -17,19 +17,20 @@ from glnn.contexts.mixing_plan import names_of
 from glnn.contexts.mixing_votes import votes
 from glnn.contexts.tree import ReadProgress
 from glnn.estimators.architectures import GLNN
-from glnn.estimators.base import SequenceModel, Trace
-from glnn.estimators.mixture_file import arrays_of, networks_from, recipe_from
+from glnn.estimators.base import SequenceModel
 from glnn.estimators.network import KERNELS, Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
+from glnn.estimators.persistence import as_bytes, from_bytes
 from glnn.predictors.experts import Beside
 from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES, FrozenTrial
 from glnn.predictors.mixture import MixturePredictor, pieces
 from glnn.predictors.mixture_budget import within
-from glnn.predictors.mixture_recipe import Progress, Recipe, for_network
+from glnn.predictors.mixture_recipe import Progress, Recipe, for_network, recipe_from
 from glnn.predictors.mixture_trial import Promising, Trial
+from glnn.predictors.scores import Trace
 from glnn.predictors.shares import Shares
 from glnn.progress import Display
-from glnn.sequences import Alphabet, Encoded, TrainingData
+from glnn.sequences import Alphabet, Encoded, InputError, TrainingData
 from glnn.sequences.alphabet import moved_up
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.compiling import beginning, compiling
@@ -220,7 +221,8 @@ class Mixture(SequenceModel):
         self._predict_with(predictor, escape)
 
     def _arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        arrays, how = arrays_of(self.recipe_, self.networks_, len(self.alphabet_))
+        arrays, how = self.recipe_.arrays(len(self.alphabet_))
+        arrays |= {f"network{which}": as_bytes(network) for which, network in enumerate(self.networks_)}
         return arrays, {**{name: getattr(self, name) for name in _RECORD}, **how}
 
     def _take(self, predictor: Any) -> None:
@@ -249,8 +251,13 @@ class Mixture(SequenceModel):
             setattr(self, name, fitted[name])
         choice("learning_", self.learning_, ("online", "frozen"))
         size = len(self.alphabet_.known)
-        networks = networks_from(arrays, size)
-        self._use(recipe_from(arrays, fitted, size, len(networks)), networks, self.alphabet_, escape)
+        networks: list[Network] = []
+        while (name := f"network{len(networks)}") in arrays:
+            network = from_bytes(arrays[name])
+            if not isinstance(network, Network) or len(network.alphabet_) != size:
+                raise InputError(f"a member is no network over {size} symbols")
+            networks.append(network)
+        self._use(recipe_from(arrays, fitted, size, len(networks)), tuple(networks), self.alphabet_, escape)
         return self
 
 

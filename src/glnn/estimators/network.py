@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from glnn.estimators.base import Trace
 from glnn.estimators.network_fitted import FittedNetwork
 from glnn.estimators.parameters import (
     callable_or_none,
@@ -34,6 +33,7 @@ from glnn.metrics import WRITING_METHODS, TransitionMethod
 from glnn.models import Model
 from glnn.models.recurrence import ACTIVATIONS
 from glnn.network import Graph
+from glnn.predictors.scores import Trace
 from glnn.progress import Display
 from glnn.sequences import InputError
 from glnn.training import fitting

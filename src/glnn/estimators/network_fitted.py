@@ -22,8 +22,7 @@ from glnn.sequences import Alphabet, Encoded, TrainingData
 from glnn.storage import network_arrays
 from glnn.training import fitting
 from glnn.training.continuing import PATIENCE_WITH_MORE, clearly_better, trained_on, with_symbols
-from glnn.training.observer import Training
-from glnn.training.race import Run
+from glnn.training.race import Run, Training
 from glnn.training.recipes import in_batches, recorded
 from glnn.training.validation import share_of_uniform, split
 

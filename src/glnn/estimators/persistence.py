@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,6 +76,22 @@ def unpacked(arrays: dict[str, np.ndarray], header: dict[str, Any], path: Any) -
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise ModelFileError(f"{path} does not fit together ({type(error).__name__}: {error})") from None
+
+
+def as_bytes(model: SequenceModel) -> np.ndarray:
+    """The file of a model, for one inside another."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        model.save(path)
+        return np.frombuffer(path.read_bytes(), np.uint8)
+
+
+def from_bytes(content: np.ndarray) -> SequenceModel:
+    """The model that `as_bytes` was given."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        path.write_bytes(content.astype(np.uint8).tobytes())
+        return load(path)
 
 
 def _parameter_to_json(name: str, value: Any) -> Any:

@@ -180,43 +180,33 @@ class Accumulator:
 
         They write to places of their own, so that they can run in any order, but before those of the next stretch.
         """
+        layout, terms = self.layout, self.terms
         m = B if m is None else m
+        symbols = (self._symbol_gradient, self._symbol_modulus)
         cuts = np.searchsorted(groups, np.linspace(0, groups[-1], _JOBS + 1))
         cuts[-1] = len(groups) - 1
-        jobs = []
+        jobs: list[Callable[[], None]] = []
         for k in range(_JOBS):
             low, high = int(cuts[k]), int(cuts[k + 1])
-            if low < high:
-                copy = 0 if self.layout.gated else k
-                jobs.append(self._job(signals, B, m, order, groups, low, high, copy))
-        return jobs
-
-    def _job(
-        self,
-        signals: np.ndarray,
-        B: np.ndarray,
-        m: np.ndarray,
-        order: np.ndarray,
-        groups: np.ndarray,
-        low: int,
-        high: int,
-        copy: int,
-    ) -> Callable[[], None]:
-        layout = self.layout
-        given = (layout.ptr, layout.rows, signals, B, m, order, groups, low, high, not layout.gated)
-        gradient = self._gradient[copy]
-        symbols = (self._symbol_gradient, self._symbol_modulus)
-        if self.terms == "full":
-            matrices = self._matrices[copy]
-            if layout.gated and layout.same_signals:
+            if low == high:
+                continue
+            copy = 0 if layout.gated else k
+            gradient, matrices = self._gradient[copy], self._matrices[copy]
+            given = (layout.ptr, layout.rows, signals, B, m, order, groups, low, high, not layout.gated)
+            if terms == "full" and layout.gated and layout.same_signals:
                 K = int(layout.ptr[1])
                 blocks = gradient.reshape(-1, layout.units, K), matrices.reshape(-1, layout.units, K, K)
-                return lambda: add_full_shared(layout.rows[:K], signals, B, m, order, groups, low, high, *blocks)
-            return lambda: add_full(*given, self._square_ptr, gradient, matrices, *symbols, self._symbol_cross)
-        if self.terms == "gradient":
-            return lambda: add_gradient(*given, gradient, self._symbol_gradient)
-        diagonal, cross = self._diagonal[copy], self._cross[copy]
-        return lambda: add_quasi(*given, self.terms == "quasi", gradient, diagonal, cross, *symbols)
+                shared = (layout.rows[:K], signals, B, m, order, groups, low, high)
+                jobs.append(partial(add_full_shared, *shared, *blocks))
+            elif terms == "full":
+                own = (gradient, matrices, *symbols, self._symbol_cross)
+                jobs.append(partial(add_full, *given, self._square_ptr, *own))
+            elif terms == "gradient":
+                jobs.append(partial(add_gradient, *given, gradient, self._symbol_gradient))
+            else:
+                own = (gradient, self._diagonal[copy], self._cross[copy], *symbols)
+                jobs.append(partial(add_quasi, *given, terms == "quasi", *own))
+        return jobs
 
     def result(self) -> Statistics:
         """The sums so far, in the flat order of the parameters."""

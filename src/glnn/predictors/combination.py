@@ -21,9 +21,8 @@ from glnn.predictors.calibration_fit import HeldOut, fit_weights
 from glnn.sequences import Encoded, TrainingData
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
-from glnn.training.observer import Training
 from glnn.training.parallel import single_threaded_blas
-from glnn.training.race import Run
+from glnn.training.race import Run, Training
 from glnn.training.typical_start import automatic_start, typical_start
 
 MOST_NUMBERS = 1 << 23

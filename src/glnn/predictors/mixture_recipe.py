@@ -1,4 +1,4 @@
-"""What a mixture's memory follows from, and how it is read: contexts, what stands next to them, and networks.
+"""What a mixture's memory follows from, how it is read, and kept: contexts, what stands next to them, and networks.
 
 Networks learn from the first part of the data only. The mixer meets them on the rest, which they were not trained on:
 there it learns what they are worth.
@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from glnn.contexts.mixing import CHUNK, ContextMixing, firsts, new_reader
 from glnn.contexts.mixing_averaging import WeightAverage
-from glnn.contexts.mixing_plan import NOW, Plan, letters_of, make_plan, newline_of
+from glnn.contexts.mixing_plan import FIRST, NOW, Plan, letters_of, make_plan, newline_of
+from glnn.contexts.ngram import LONGEST_ORDER
 from glnn.predictors import Predictor
 from glnn.predictors.experts import ALONE, Beside, Experts, best_shares, counts_of, learned_odds
 from glnn.predictors.mixture import MixturePredictor, pieces
-from glnn.predictors.odds import settled
+from glnn.predictors.odds import Odds, settled
 from glnn.predictors.shares import Shares
-from glnn.sequences import Alphabet, Encoded
+from glnn.sequences import Alphabet, Encoded, InputError
 
 # Shares follow from this last part of the data, each symbol before it is learned: with networks from what they were not
 # trained on, where frozen shares let the mixer meet them first.
@@ -94,6 +96,15 @@ class Recipe:
             self, codes=codes, starts=starts, planned=self.codes.size if self.planned is None else self.planned
         )
 
+    def arrays(self, size: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """All of it over an alphabet of `size` symbols, as arrays and as numbers; `recipe_from` reads them."""
+        arrays = {"codes": self.codes.astype(np.min_scalar_type(size)), "starts": self.starts}
+        arrays["shares"] = np.array(self.beside.weights)
+        if self.beside.odds is not None:
+            arrays |= {f"odds/{name}": part for name, part in self.beside.odds._asdict().items()}
+        numbers = {"cut": self.cut, "stationary": self.stationary, "averaged": self.averaged}
+        return arrays, {**numbers, "planned": self.planned, "order": self.beside.order, "version": self.version}
+
     def _first(self, data: Encoded) -> Encoded:
         """What the plan is made from."""
         if self.planned is None:
@@ -155,3 +166,59 @@ def _said(known: list[np.ndarray], outside: np.ndarray | None, codes: np.ndarray
 
 def _chunks(begin: int, end: int, block: int) -> list[slice]:
     return [slice(place, min(place + block, end)) for place in range(begin, end, block)]
+
+
+def recipe_from(arrays: dict[str, np.ndarray], fitted: dict[str, Any], size: int, networks: int) -> Recipe:
+    """The recipe of a file, looked at before the compiled loops are led by it."""
+    codes, beside = _codes(arrays["codes"], size), _beside(arrays["shares"], fitted["order"], networks)
+    if "odds/rows" in arrays:
+        beside = replace(beside, odds=_odds(arrays, len(beside.places)))
+    recipe = Recipe(
+        codes,
+        arrays["starts"],
+        fitted["cut"],
+        bool(fitted["stationary"]),
+        bool(fitted.get("averaged", False)),
+        fitted.get("planned"),
+        beside,
+        version=fitted.get("version", FIRST),
+    )
+    _check(recipe)
+    return recipe
+
+
+def _codes(codes: np.ndarray, size: int) -> np.ndarray:
+    if codes.dtype.kind != "u" or codes.ndim != 1 or not codes.size or int(codes.max()) >= size:
+        raise InputError(f"the symbols read are no codes of an alphabet of {size}")
+    return codes.astype(np.int64)
+
+
+def _beside(shares: np.ndarray, order: Any, networks: int) -> Beside:
+    # Files of the first version have three shares, and networks that speak to the mixer.
+    fine = shares.dtype == np.float64 and shares.ndim == 1 and shares.size in (3, 4, 4 + networks)
+    if not fine or not (shares >= 0.0).all() or shares[0] <= 0.0 or abs(shares.sum() - 1.0) > 1e-6:
+        raise InputError(f"the shares are {shares.tolist()!r}: expected numbers that sum to 1, one for each part")
+    own, tree, ngrams, *others = shares.tolist()
+    if type(order) is not int or not (ngrams == 0.0 or 1 <= order <= LONGEST_ORDER):
+        raise InputError(f"the order of the n-grams is {order!r}: expected 1 to {LONGEST_ORDER}")
+    return Beside(own, tree, ngrams, others[0] if others else 0.0, tuple(others[1:]), order)
+
+
+def _odds(arrays: dict[str, np.ndarray], parts: int) -> Odds:
+    odds = Odds(arrays.get("odds/trust", np.empty(0)), arrays["odds/rows"])
+    if not odds.fine or odds.rows.shape[1] != parts:
+        raise InputError(f"the odds do not fit {parts} parts")
+    return odds
+
+
+def _check(recipe: Recipe) -> None:
+    starts = recipe.starts
+    fine = starts.dtype.kind == "i" and starts.ndim == 1 and starts.size >= 2 and starts[0] == 0
+    if not fine or starts[-1] != recipe.codes.size or (np.diff(starts) <= 0).any():
+        raise InputError("the sequences read do not fit the symbols read")
+    if recipe.planned is not None and (type(recipe.planned) is not int or not 0 < recipe.planned <= recipe.codes.size):
+        raise InputError(f"the plan is made from {recipe.planned!r} of {recipe.codes.size} symbols")
+    if recipe.version not in (FIRST, NOW):
+        raise InputError(f"the plan is of version {recipe.version!r}: this glnn knows {FIRST} to {NOW}")
+    if type(recipe.cut) is not int or not 0 <= recipe.cut <= recipe.codes.size:
+        raise InputError(f"the members begin at {recipe.cut!r} of {recipe.codes.size} symbols")

@@ -7,6 +7,8 @@ with the uniform distribution first (`regularised`); its regret is what a predic
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,22 @@ from glnn.sequences import Encoded, InputError, encode
 _BITS_PER_NAT = 1.0 / np.log(2.0)
 # A probability of exactly ½ comes out of a softmax with a rounding error on either side.
 _HALF = math.log(0.5) + 1e-12
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A model at work on one or several sequences.
+
+    `activities` is (T, N), each row the activities of the units when `symbols[t]` is predicted; `bits` is what the
+    symbol cost; sequence k takes the rows starts[k] ≤ t < starts[k + 1]. Where the columns are not units, `names` says
+    what they are.
+    """
+
+    symbols: list[Any]
+    activities: np.ndarray
+    bits: np.ndarray
+    starts: np.ndarray
+    names: tuple[str, ...] = ()
 
 
 def surprise(predictor: Predictor, data: Encoded, regularised: bool = False, start: int = 0) -> np.ndarray:

@@ -19,8 +19,7 @@ from glnn.models import Params
 from glnn.output.uniform import log_mixed
 from glnn.sequences import Encoded, TrainingData
 from glnn.training.budget import Budget
-from glnn.training.observer import Training
-from glnn.training.race import Listener, Run, Together, interrupted, take_turns
+from glnn.training.race import Listener, Run, Together, Training, interrupted, take_turns
 from glnn.training.settings import Settings
 from glnn.training.stochastic import last_noise
 from glnn.training.trainer import Trainer

@@ -99,27 +99,21 @@ class Ahead:
 
 def nothing_compiled() -> bool:
     """Whether no kernel of this version was ever compiled here."""
-    folder = _kernels()
-    return folder is None or not any(folder.rglob("*.nbi"))
-
-
-def _kernels() -> Path | None:
-    """Where compiled kernels of this version are kept."""
     folder = os.environ.get("NUMBA_CACHE_DIR") or cache_folder()
-    return Path(folder) if folder else None
+    return not folder or not any(Path(folder).rglob("*.nbi"))
 
 
 @contextmanager
 def _alone(display: Display) -> Iterator[None]:
     """Wait for other processes that fill the same folder; where files cannot be locked or written, do not wait."""
-    folder = _kernels()
+    folder = os.environ.get("NUMBA_CACHE_DIR") or cache_folder()
     try:
         import fcntl
 
-        if folder is None:
+        if not folder:
             raise OSError("kernels are not kept")
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / "compiling.lock").open("a")
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        file = (Path(folder) / "compiling.lock").open("a")
     except (ImportError, OSError):
         yield
         return

@@ -22,9 +22,9 @@ from glnn.training.budget import Budget
 from glnn.training.cluster import on_cluster
 from glnn.training.compiling import beginning, compiling
 from glnn.training.heats import Team, compete, turn_of
-from glnn.training.observer import Observer, Training, closing, fraction_spent, line_of_step, opening
+from glnn.training.observer import Observer, closing, fraction_spent, line_of_step, opening
 from glnn.training.quasi_newton import QuasiNewtonTrainer
-from glnn.training.race import Run, Together, race, seeds, side_by_side
+from glnn.training.race import Run, Together, Training, race, seeds, side_by_side
 from glnn.training.records import Replay, StepInfo, furthest
 from glnn.training.settings import Settings
 from glnn.training.sizes import (
@@ -221,7 +221,7 @@ def make_teams(plan: Plan, parts: TrainingData) -> list[Team]:
     teams = []
     for size in sizes:
         runs = [
-            _start(plan, size, parts, seed, own=folds.of_member(others, k))
+            _start(plan, size, parts, seed, own=folds.of_member(others, k) if others else None)
             for k, seed in enumerate(seeds(plan.seed, size.restarts))
         ]
         of_these = len(runs) if in_turns(plan, symbols) else min(members, len(runs))

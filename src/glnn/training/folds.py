@@ -47,7 +47,7 @@ def elsewhere(parts: TrainingData) -> list[TrainingData]:
 
 def of_member(folds: Sequence[TrainingData], number: int) -> TrainingData | None:
     """What a member trains and validates on; None for the end held out."""
-    if number % KEEP_THE_END == 0 or not folds:
+    if number % KEEP_THE_END == 0:
         return None
     return folds[(number - number // KEEP_THE_END - 1) % len(folds)]
 

@@ -6,10 +6,8 @@ training did: the steps of such a record are read instead of computed.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,53 +15,9 @@ from glnn.sequences import Encoded, TrainingData
 from glnn.training.budget import Budget
 
 if TYPE_CHECKING:
-    from glnn.training.race import Run
+    from glnn.training.race import Run, Training
     from glnn.training.records import Progress, StepInfo
-    from glnn.training.sizes import Size
     from glnn.training.trainer import Trainer
-
-
-@dataclass(frozen=True)
-class Training:
-    """A training while it runs and when it is over: its random starts, their size, the data."""
-
-    runs: Sequence[Run]
-    """Each start; its `progress` tells where it stands, None before its first turn."""
-    size: Size
-    split: TrainingData
-    members: Sequence[int]
-    """How many starts of each team predict together, at the most."""
-    finish: Callable[[Training], Any] = field(repr=False)
-    near: Sequence[float] = ()
-    """How many times what the best one's validation data cost those of other members may cost; empty for any."""
-
-    @property
-    def best(self) -> Run:
-        """The start with the best validation score so far."""
-        tried = [run for run in self.runs if run.progress is not None]
-        return max([run for run in tried if run.own is None] or tried, key=lambda run: run.score)
-
-    def kept(self) -> list[Run]:
-        """The starts that predict together as things stand, the best first: all are of the team of the best one.
-
-        Those that held out other data than the end come last.
-        """
-        team = self.best.team
-        begun = [run for run in self.runs if run.progress is not None and run.team == team]
-        ordered = sorted(begun, key=lambda run: (run.own is not None, -run.score if run.own is None else 0.0))
-        ordered = ordered[: self.members[team]]
-        near = self.near[team] if self.near else math.inf
-        least = near * ordered[0].score if math.isfinite(near) else -math.inf
-        return [run for k, run in enumerate(ordered) if k == 0 or (run.score > -math.inf and run.score >= least)]
-
-    def used(self, what: str) -> float:
-        """Seconds, steps or passes spent by all starts together."""
-        last = sum(float(getattr(run.final, _NAMES.get(what, what))) for run in self.runs if run.final is not None)
-        return sum(run.used(what) for run in self.runs) + last
-
-    def fitted(self) -> Any:
-        """The model as if the training had ended now: fitted, ready to predict and to save."""
-        return self.finish(self)
 
 
 class Observer:
@@ -86,7 +40,6 @@ class Observer:
 
 
 _BITS = 1.0 / np.log(2.0)
-_NAMES = {"steps": "step"}
 
 
 def opening(name: str, units: int, degree: int, restarts: int, budget: Budget, parts: TrainingData) -> str:

@@ -82,11 +82,6 @@ class WritingProposal:
         """The parameters at a rate."""
         return params.replace(w=params.w + rate * self.direction)
 
-    @property
-    def size(self) -> float:
-        """Its Euclidean length."""
-        return float(np.linalg.norm(self.direction))
-
 
 @dataclass(frozen=True)
 class TransitionProposal:
@@ -98,11 +93,6 @@ class TransitionProposal:
     def at(self, rate: float, params: Params) -> Params:
         """The parameters at a rate."""
         return params.replace(theta=params.theta + rate * self.found.step, V0=params.V0 + rate * self.found.start)
-
-    @property
-    def size(self) -> float:
-        """Its Euclidean length."""
-        return float(np.hypot(np.linalg.norm(self.found.step), np.linalg.norm(self.found.start)))
 
 
 class Proposer(Protocol):

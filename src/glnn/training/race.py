@@ -22,6 +22,7 @@ from glnn.training.budget import Budget, charged_alone
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.records import Progress, StepInfo
 from glnn.training.settings import Settings
+from glnn.training.sizes import Size
 from glnn.training.trainer import Trainer
 from glnn.training.validation import Validation
 
@@ -29,6 +30,8 @@ from glnn.training.validation import Validation
 _FINAL = ("callback", "interrupted")
 # Runs that train at the same time, for each thread that is there for them.
 _AT_ONCE = 4
+# Where a progress holds what can be limited.
+_FIELDS = {"seconds": "seconds", "steps": "step", "passes": "passes"}
 # Reasons that end a run for good.
 _FINISHED = ("converged", "not finite")
 
@@ -86,7 +89,49 @@ class Run:
         """Seconds, steps or passes spent."""
         if self.progress is None:
             return 0.0
-        return float(getattr(self.progress, {"steps": "step"}.get(what, what)))
+        return float(getattr(self.progress, _FIELDS[what]))
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training while it runs and when it is over: its random starts, their size, the data."""
+
+    runs: Sequence[Run]
+    """Each start; its `progress` tells where it stands, None before its first turn."""
+    size: Size
+    split: TrainingData
+    members: Sequence[int]
+    """How many starts of each team predict together, at the most."""
+    finish: Callable[[Training], Any] = field(repr=False)
+    near: Sequence[float] = ()
+    """How many times what the best one's validation data cost those of other members may cost; empty for any."""
+
+    @property
+    def best(self) -> Run:
+        """The start with the best validation score so far."""
+        return best_of(self.runs)
+
+    def kept(self) -> list[Run]:
+        """The starts that predict together as things stand, the best first: all are of the team of the best one.
+
+        Those that held out other data than the end come last.
+        """
+        team = self.best.team
+        begun = [run for run in self.runs if run.progress is not None and run.team == team]
+        ordered = sorted(begun, key=lambda run: (run.own is not None, -run.score if run.own is None else 0.0))
+        ordered = ordered[: self.members[team]]
+        near = self.near[team] if self.near else math.inf
+        least = near * ordered[0].score if math.isfinite(near) else -math.inf
+        return [run for k, run in enumerate(ordered) if k == 0 or (run.score > -math.inf and run.score >= least)]
+
+    def used(self, what: str) -> float:
+        """Seconds, steps or passes spent by all starts together."""
+        last = sum(float(getattr(run.final, _FIELDS[what])) for run in self.runs if run.final is not None)
+        return sum(run.used(what) for run in self.runs) + last
+
+    def fitted(self) -> Any:
+        """The model as if the training had ended now: fitted, ready to predict and to save."""
+        return self.finish(self)
 
 
 Listener = Callable[[Run, StepInfo, Trainer], Any]

@@ -154,8 +154,10 @@ class Trainer:
         notes += transition.notes
         current, of_transition = self._try_transition(current, transition, notes)
         self._current = current
-        updates = Update(of_writing, writing.size), Update(of_transition, transition.size)
-        return self._keep(current, updates, transition.found, notes, clock)
+        found = transition.found
+        lengths = np.linalg.norm(writing.direction), np.hypot(np.linalg.norm(found.step), np.linalg.norm(found.start))
+        updates = Update(of_writing, float(lengths[0])), Update(of_transition, float(lengths[1]))
+        return self._keep(current, updates, found, notes, clock)
 
     def _keep(
         self, current: Forward, updates: tuple[Update, Update], found: TransitionStep, notes: list[str], clock: Clock

@@ -16,7 +16,7 @@ from glnn.training.parallel import Workers, single_threaded_blas
 from glnn.training.sizes import held_out_fraction
 
 if TYPE_CHECKING:
-    from glnn.training.observer import Training
+    from glnn.training.race import Training
 
 
 class Validation:
