@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glnn.numeric.elementary import exp, logistic, tanh
+from glnn.numeric.elementary import exp, exp_single, logistic, logistic_single, tanh, tanh_single
 from glnn.numeric.kernel import REASSOCIATE, kernel
 
 pytestmark = pytest.mark.small
@@ -85,9 +85,46 @@ def _exp_of_all(x: np.ndarray, out: np.ndarray) -> None:
         out[k] = exp(x[k])
 
 
+@kernel(REASSOCIATE)
+def _exp_of_singles(x: np.ndarray, out: np.ndarray) -> None:
+    for k in range(x.size):
+        out[k] = exp_single(x[k])
+
+
 def test_permission_to_reassociate_around_it_does_not_undo_the_shift() -> None:
     """Callers may reorder their sums; inlined into them, the 1.5 · 2^52 trick would vanish."""
     x = np.concatenate([spread(700.0), [np.nan, np.inf, -np.inf]])
     out = np.empty_like(x)
     _exp_of_all(x, out)
     np.testing.assert_array_equal(out, values(exp, x))
+    _exp_of_singles(x.astype(np.float32), out)
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(out, singles(exp_single, x), rtol=5e-7)
+
+
+def singles(function: object, arguments: np.ndarray) -> np.ndarray:
+    return np.array([function(x) for x in arguments.astype(np.float32)])
+
+
+@np.errstate(over="ignore")
+def test_exp_in_single_precision() -> None:
+    x = spread(86.0)
+    expected = np.exp(x.astype(np.float32).astype(float))
+    found = singles(exp_single, x)
+    # The argument is multiplied by 1/ln 2 first: what is rounded there grows with it.
+    assert np.all(np.abs(found - expected) / expected < 3e-7 + 1.2e-7 * np.abs(x))
+    low, high = singles(exp_single, np.array([-np.inf, np.inf]))
+    assert 0.0 < low < 1e-37 and 1e38 < high < np.inf
+    assert np.isnan(singles(exp_single, np.array([np.nan]))).all()
+
+
+@np.errstate(over="ignore")
+def test_tanh_and_logistic_in_single_precision() -> None:
+    x = np.concatenate([spread(40.0), [-np.inf, -1e30, 1e30, np.inf]])
+    given = x.astype(np.float32).astype(float)
+    for function, expected in ((tanh_single, np.tanh(given)), (logistic_single, 0.5 + 0.5 * np.tanh(0.5 * given))):
+        found = singles(function, x)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=4e-7)
+        assert np.all(np.abs(found) <= 1.0)
+        assert np.isnan(singles(function, np.array([np.nan]))).all()
+    assert tanh_single(np.float32(0.0)) == 0.0

@@ -7,6 +7,7 @@ import pytest
 
 from glnn import registry
 from glnn.models.base import NO_NOISE
+from glnn.numeric.scratch import Workspace
 from glnn.training import engine as engine_module
 from glnn.training import trainer as trainer_module
 from glnn.training.noise import Noise
@@ -33,6 +34,14 @@ def test_a_draw_is_known_by_its_numbers() -> None:
     for changed in (noise.rows(6, 0, 300, 6), Noise(1.0, seed=2).rows(5, 0, 300, 6)):
         assert (whole != changed).mean() > 0.9
     assert Noise(0.0).rows(0, 0, 10, 3) is NO_NOISE
+
+
+def test_streams_side_by_side_see_the_same_rows_in_another_order() -> None:
+    noise = Noise(0.4, seed=3)
+    one_by_one = noise.rows(2, 0, 4 * 15, 11).reshape(4, 15, 11)
+    beside = noise.side_by_side(2, 15, 4, 11, Workspace()).reshape(15, 4, 11)
+    np.testing.assert_array_equal(beside, one_by_one.transpose(1, 0, 2))
+    assert Noise(0.0).side_by_side(0, 5, 2, 3, Workspace()) is NO_NOISE
 
 
 @pytest.mark.parametrize("name", registry.networks())

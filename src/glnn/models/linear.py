@@ -14,6 +14,7 @@ import numpy as np
 from glnn.models import recurrence, recurrence_both
 from glnn.models.base import NO_NOISE, Evidence, Flow, Model, Params, Signals
 from glnn.models.eights import in_eights
+from glnn.models.gated_side_by_side import GatedSideBySide
 from glnn.models.stepping import Stepper
 from glnn.models.stepping_linear import LinearStepper
 from glnn.network import Graph
@@ -217,6 +218,10 @@ class Gated(LinearRecurrence):
         super().__init__(graph, alphabet_size, activation)
         self.group = np.arange(alphabet_size)
         self.signals = Signals(self.ptr, self.rows, "gate")
+
+    def side_by_side(self) -> GatedSideBySide:
+        """Streams side by side."""
+        return GatedSideBySide(self)
 
     def split(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Edge weights τ_ijy as (A, edges) and biases τ_0jy as (A, N)."""

@@ -31,6 +31,9 @@ _F = np.float32
 class SideBySide(Protocol):
     """A pass forth over a chunk of every stream, and the pass back over the same chunk."""
 
+    precision: type
+    """Of the states."""
+
     def forward(
         self, params: Params, x: np.ndarray, first: np.ndarray, state: np.ndarray, noise: np.ndarray
     ) -> np.ndarray:
@@ -46,6 +49,8 @@ class SideBySide(Protocol):
 
 class RNNSideBySide:
     """The RNN: activities (L + 1, K, N) are all that has to be kept."""
+
+    precision = np.float32
 
     def __init__(self, model: RNN) -> None:
         self._model, self._space = model, Workspace()
@@ -84,6 +89,8 @@ class RNNSideBySide:
 
 class LSTMSideBySide:
     """The LSTM: h, c, c', the gates, the cell input and tanh c' of every position are kept."""
+
+    precision = np.float32
 
     def __init__(self, model: LSTM) -> None:
         self._model, self._space = model, Workspace()

@@ -53,7 +53,7 @@ def no_statistics(units: int, symbols: int) -> WritingStatistics:
 def symbol_log_likelihoods(a: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
     """log π_t(y_t) for every row of `a`."""
     out = np.empty(len(y))
-    for rows, E in _logits(a, w):
+    for rows, E in logits(a, w):
         _log_probability_of(E, w[0], y[rows], out[rows])
     return out
 
@@ -87,7 +87,7 @@ def writing_statistics(
         # Here the sums stay in the first cache, and matrix products would be too narrow to be fast.
         sums = np.zeros((3, A, len(w)))
         adding = add_moments if a.dtype == np.float64 else add_moments_of_singles
-        for rows, E in _logits(a, w):
+        for rows, E in logits(a, w):
             total += _normalise(E, w[0], y[rows], weight[rows])
             if error is not None:
                 _sources(E, columns, squared, y[rows], weight[rows], error[rows], variance, rows)
@@ -99,7 +99,7 @@ def writing_statistics(
     sums, of_constant, zeroth = np.zeros((3, A, N)), np.zeros(A), np.zeros(A)
     squares = thread_workspace().array("squares", _block_rows(A), N, dtype=a.dtype)
     spread = thread_workspace().array("spreads", _block_rows(A), A, dtype=a.dtype)
-    for rows, E in _logits(a, w):
+    for rows, E in logits(a, w):
         block, square, P = a[rows], squares[: len(E)], spread[: len(E)]
         np.multiply(block, block, out=square)
         total += _normalise(E, w[0], y[rows], weight[rows])
@@ -123,29 +123,10 @@ def source_terms(
     columns = np.ascontiguousarray(w[1:].T, a.dtype)
     squared = columns * columns if variance is not None else columns
     total = 0.0
-    for rows, E in _logits(a, w):
+    for rows, E in logits(a, w):
         total += _normalise(E, w[0], y[rows], weight[rows])
         _sources(E, columns, squared, y[rows], weight[rows], error[rows], variance, rows)
     return total
-
-
-def gradient_terms(
-    a: np.ndarray, y: np.ndarray, weight: np.ndarray, w: np.ndarray, error: np.ndarray
-) -> tuple[WritingStatistics, float]:
-    """The gradient of w, `error` as in `source_terms`, and the log-likelihood, all from one look at the output.
-
-    The terms of the Hessian are left empty.
-    """
-    gradient, of_constant = np.zeros((w.shape[1], a.shape[1])), np.zeros(w.shape[1])
-    rows_of_w = np.ascontiguousarray(w[1:].T, a.dtype)
-    total = 0.0
-    for rows, E in _logits(a, w):
-        total += _normalise(E, w[0], y[rows], weight[rows])
-        _errors(E, y[rows], weight[rows], of_constant)
-        gradient += E.T @ a[rows]
-        np.dot(E, rows_of_w, out=error[rows])
-    nothing = np.empty((0, 0))
-    return WritingStatistics(np.vstack([of_constant, gradient.T]), nothing, nothing), total
 
 
 def _sources(
@@ -171,7 +152,7 @@ def _block_rows(A: int) -> int:
     return max(16, min(_BLOCK_ROWS, _BLOCK_ELEMENTS // A))
 
 
-def _logits(a: np.ndarray, w: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+def logits(a: np.ndarray, w: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of Σ_i a_i w_iy without the constant, in a buffer that is used again."""
     size = _block_rows(w.shape[1])
     w = w.astype(a.dtype, copy=False)
@@ -262,18 +243,6 @@ def _errors_and_spreads(
         for k in range(row.size):
             gradient0[k] += row[k]
             zeroth[k] += spread[k]
-
-
-@kernel(REASSOCIATE)
-def _errors(E: np.ndarray, y: np.ndarray, weight: np.ndarray, gradient0: np.ndarray) -> None:
-    """π becomes weight (1_{y} − π); its column sums are added to the last."""
-    for t in range(y.size):
-        row, c = E[t], weight[t]
-        for k in range(row.size):
-            row[k] *= -c
-        row[y[t]] += c
-        for k in range(row.size):
-            gradient0[k] += row[k]
 
 
 @kernel(REASSOCIATE)

@@ -15,11 +15,12 @@ import numpy as np
 
 from glnn.models.base import NO_NOISE, Model
 from glnn.numeric.kernel import kernel
+from glnn.numeric.scratch import Workspace
 
 # The sum of four uniform bytes has mean 510 and variance 4 (256² − 1) / 12.
 _MEAN = 510.0
 _SCALE = 1.0 / float(np.sqrt((256.0**2 - 1.0) / 3.0))
-_WORD = (1 << 32) - 1
+_WORD, _LONG = (1 << 32) - 1, (1 << 64) - 1
 
 
 def takes_noise(model: Model) -> bool:
@@ -40,22 +41,39 @@ class Noise:
             return NO_NOISE
         if out is None:
             out = np.empty((count, units), np.float32)
-        fill(_key(self.seed, draw), begin, np.float32(self.sigma * _SCALE), out)
+        fill(_key(self.seed, draw), begin, 1, np.float32(self.sigma * _SCALE), out)
+        return out
+
+    def side_by_side(self, draw: int, length: int, streams: int, units: int, space: Workspace) -> np.ndarray:
+        """The same rows for streams that run side by side: row t · streams + k is that of position k · length + t."""
+        if self.sigma == 0.0:
+            return NO_NOISE
+        out = space.array("noise", length * streams, units, dtype=np.float32)
+        fill(_key(self.seed, draw), 0, streams, np.float32(self.sigma * _SCALE), out)
         return out
 
 
 def _key(seed: int, draw: int) -> int:
     """One word of the seed and the number of the draw; neighbouring draws have unlike words."""
-    return int(np.random.SeedSequence([seed, draw]).generate_state(1)[0])
+    h = seed
+    for number in (seed >> 64, draw):
+        # The finaliser of SplitMix64.
+        h = (h + (number + 1) * 0x9E3779B97F4A7C15) & _LONG
+        h = ((h ^ (h >> 30)) * 0xBF58476D1CE4E5B9) & _LONG
+        h = ((h ^ (h >> 27)) * 0x94D049BB133111EB) & _LONG
+        h ^= h >> 31
+    return h & _WORD
 
 
 @kernel()
-def fill(key: int, begin: int, scale: np.float32, out: np.ndarray) -> None:
-    """out[t, j] = scale · (sum of the bytes of hash(key, begin + t, j) − 510)."""
+def fill(key: int, begin: int, streams: int, scale: np.float32, out: np.ndarray) -> None:
+    """out[t, j] = scale · (sum of the bytes of hash(key, begin + t, j) − 510), streams in turn where there are more."""
     n, N = out.shape
+    length = n // streams
     for t in range(n):
+        position = begin + (t % streams) * length + t // streams
         # One word for the row, by the same hash: columns then only count on.
-        row = np.uint32((begin + t) & 0xFFFFFFFF) * np.uint32(0x9E3779B1) ^ np.uint32(key)
+        row = np.uint32(position & 0xFFFFFFFF) * np.uint32(0x9E3779B1) ^ np.uint32(key)
         row = (row ^ (row >> np.uint32(16))) * np.uint32(0x21F0AAAD)
         row = (row ^ (row >> np.uint32(15))) * np.uint32(0x735A2D97)
         row ^= row >> np.uint32(15)

@@ -8,6 +8,7 @@ time step, in single precision: several times as fast, for the gradient only.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from glnn.models import Evidence, Flow, Model, Params
 from glnn.models.side_by_side import SideBySide
 from glnn.numeric.scratch import Workspace
 from glnn.output import softmax
+from glnn.output.gradient import gradient_terms
 from glnn.training.corpus import Chunk
 from glnn.training.noise import Noise
 from glnn.training.results import NotFinite
@@ -87,7 +89,7 @@ class GeneralPass:
         if method is ADAM:
             terms = room("terms", *a.shape, dtype=self._precision)
             read: np.ndarray = a.astype(self._precision, copy=False)
-            writing, total = softmax.gradient_terms(read, output.y, output.weight, params.w, terms)
+            writing, total = gradient_terms(read, output.y, output.weight, params.w, terms)
             error[:] = terms
         else:
             writing, total = softmax.writing_statistics(a, output.y, output.weight, params.w)
@@ -131,26 +133,24 @@ class BesidePass:
 
     def __init__(self, model: Model, beside: SideBySide, streams: int, params: Params) -> None:
         self._model, self._beside = model, beside
-        self.state = np.tile(model.begin(params.V0).astype(np.float32), (streams, 1))
+        self._space = Workspace()
+        self.state = np.tile(model.begin(params.V0).astype(beside.precision), (streams, 1))
 
     def __call__(self, params: Params, chunk: Chunk, noise: Noise, draw: int) -> Found:
         """Run over the next chunk, from the states on that the last one left."""
         x, first, mask = (np.ascontiguousarray(part.T) for part in (chunk.x, chunk.first, chunk.mask))
-        drawn = noise.rows(draw, 0, x.size, self._model.units)
-        if drawn.size:
-            # The same noise as in the general pass, whose rows stand stream after stream.
-            drawn = drawn.reshape(*chunk.x.shape, -1).transpose(1, 0, 2).reshape(x.size, -1)
+        drawn = noise.side_by_side(draw, *x.shape, self._model.units, self._space)
         activities = self._beside.forward(params, x, first, self.state, drawn)
         weight = None if chunk.weight is None else chunk.weight.T.ravel()
         output = _Output(x.ravel(), mask.ravel(), weight)
         a = output.rows(activities)
-        error = np.empty(a.shape, np.float32)
-        writing, total = softmax.gradient_terms(a, output.y, output.weight, params.w, error)
+        error = self._space.array("error", *a.shape, dtype=np.float32)
+        writing, total = gradient_terms(a, output.y, output.weight, params.w, error)
         starts = np.zeros(self._model.state_size)
         if not np.isfinite(total):
             nothing = Statistics(np.zeros_like(params.theta), start_gradient=starts, start_modulus=starts)
             return Found(-np.inf, output.predicted, writing, nothing, _born(activities))
-        if len(output.places) != x.size:
+        if len(output.y) != x.size:
             sparse, error = error, np.zeros(activities.shape, np.float32)
             error[output.places] = sparse
         gradient, start = self._beside.backward(params, x, first, error)
@@ -162,13 +162,17 @@ class _Output:
 
     def __init__(self, x: np.ndarray, mask: np.ndarray, weight: np.ndarray | None) -> None:
         self._all = bool(mask.all())
-        self.places = np.flatnonzero(mask).astype(np.int32)
+        self._mask = mask
         self.y = x if self._all else x[self.places]
-        self.weight = np.ones(len(self.y)) if weight is None else weight[self.places]
+        self.weight = np.ones(len(self.y)) if weight is None else weight if self._all else weight[self.places]
         self.predicted = float(self.weight.sum())
 
+    @cached_property
+    def places(self) -> np.ndarray:
+        return np.flatnonzero(self._mask).astype(np.int32)
+
     def rows(self, activities: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(activities if self._all else activities[self.places])
+        return activities if self._all else activities[self.places]
 
 
 def _born(activities: np.ndarray) -> NotFinite:

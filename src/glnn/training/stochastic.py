@@ -24,7 +24,7 @@ from glnn.training.passes import Found, pass_for
 from glnn.training.records import Progress, Recorder, StepInfo
 from glnn.training.settings import ADAM, Settings
 from glnn.training.trainer import Callback, Trainer
-from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, average, own_share
+from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, average, finite, own_share
 from glnn.training.validation import Validation
 
 ROUND = 25_000
@@ -70,7 +70,7 @@ class StochasticTrainer(Trainer):
         """Begin where `memory` says, or from the parameters as they are."""
         params, settings = self.progress.params, self.settings
         method = settings.transition_method
-        beside = method is ADAM and self.model.side_by_side() is not None
+        beside = method is ADAM and not self._layout.gated and self.model.side_by_side() is not None
         shape = SHORT_STREAMS if beside else (STREAMS, LENGTH)
         self._streams = Streams(self.data, settings.sequence_weights, *shape)
         self._pass = pass_for(self.model, method, self._streams.count, params)
@@ -144,7 +144,7 @@ class StochasticTrainer(Trainer):
 
     def _moved(self, params: Params, found: Found, rate: float, notes: list[str]) -> Params:
         moved = self._update(params, found, rate)
-        if not all(np.isfinite(getattr(moved, part)).all() for part in _PARTS):
+        if not finite(moved):
             return self._go_back("a step is not finite", notes)
         self._average = average(self._average, moved, self._chunks - 1, self.settings.averaging)
         return moved

@@ -15,7 +15,7 @@ import numpy as np
 
 from glnn.metrics import Layout, Scales, Statistics, TransitionMethod, WritingDirection, hessian_damping
 from glnn.models import Params
-from glnn.numeric.kernel import kernel
+from glnn.numeric.kernel import REASSOCIATE, kernel
 from glnn.training.passes import Found
 
 ADAM_RATE = 0.01
@@ -60,23 +60,33 @@ class Adam:
         """One step."""
         n = max(found.predicted, 1.0)
         sums = found.transition
-        gradients = self._parts(found.writing.gradient / n, sums.gradient / n, sums.start_gradient / n)
-        length = np.sqrt(sum(float((gradients[name] ** 2).sum()) for name in ("w", "theta", "V0")))
-        shorter = min(1.0, _LONGEST_GRADIENT / max(length, _TINY))
+        gradients = {"w": found.writing.gradient, "theta": sums.gradient, "V0": sums.start_gradient}
+        length = np.sqrt(sum(_square(gradient.reshape(-1)) for gradient in gradients.values())) / n
+        factor = min(1.0, _LONGEST_GRADIENT / max(length, _TINY)) / n
         self.memory["steps"] = self.memory["steps"] + 1.0
         k = self.memory["steps"][0]
-        scale, root = ADAM_RATE * rate / (1.0 - _MOMENTUM**k), 1.0 - _SQUARES**k
-        steps: Arrays = {}
-        for name, gradient in gradients.items():
-            steps[name] = np.empty(gradient.shape)
-            mean, square = (self.memory[f"{kind}.{name}"].reshape(-1) for kind in ("mean", "square"))
-            _step(gradient.reshape(-1), shorter, mean, square, scale, root, steps[name].reshape(-1))
-        of_theta = steps["theta"]
-        if "shared" in steps:
-            own = self._own[:, None]
-            by_symbol = own * of_theta.reshape(self._layout.symbols, -1)
-            of_theta = (by_symbol + np.maximum(1.0 - 2.0 * own, 0.0) * steps["shared"]).ravel()
-        return Params(params.w + steps["w"], params.theta + of_theta, params.V0 + steps["V0"])
+        numbers = factor, ADAM_RATE * rate / (1.0 - _MOMENTUM**k), 1.0 - _SQUARES**k
+        w, V0 = (self._step(name, gradients[name], getattr(params, name), numbers) for name in ("w", "V0"))
+        if not self._layout.gated:
+            return Params(w, self._step("theta", sums.gradient, params.theta, numbers), V0)
+        by_symbol = sums.gradient.reshape(self._layout.symbols, -1)
+        together = by_symbol.sum(axis=0)
+        shared = self._step("shared", together, np.zeros(together.size), numbers)
+        theta = np.empty(by_symbol.shape)
+        before, mean, square = (
+            part.reshape(theta.shape) for part in (params.theta, self.memory["mean.theta"], self.memory["square.theta"])
+        )
+        _step_of_symbols(by_symbol, mean, square, *numbers, self._own, shared, before, theta)
+        return Params(w, theta.ravel(), V0)
+
+    def _step(
+        self, name: str, gradient: np.ndarray, before: np.ndarray, numbers: tuple[float, float, float]
+    ) -> np.ndarray:
+        out = np.empty(before.shape)
+        mean, square = self.memory[f"mean.{name}"], self.memory[f"square.{name}"]
+        flat = (part.reshape(-1) for part in (gradient, mean, square))
+        _step(*flat, *numbers, before.reshape(-1), out.reshape(-1))
+        return out
 
     def _parts(self, w: np.ndarray, theta: np.ndarray, V0: np.ndarray) -> Arrays:
         parts = {"w": w, "theta": theta, "V0": V0}
@@ -85,21 +95,54 @@ class Adam:
         return parts
 
 
+@kernel(REASSOCIATE)
+def _square(part: np.ndarray) -> float:
+    total = 0.0
+    for k in range(part.size):
+        total += part[k] * part[k]
+    return total
+
+
 @kernel()
 def _step(
     gradient: np.ndarray,
-    shorter: float,
     mean: np.ndarray,
     square: np.ndarray,
+    factor: float,
     scale: float,
     root: float,
-    step: np.ndarray,
+    before: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     for k in range(gradient.size):
-        g = shorter * gradient[k]
+        g = factor * gradient[k]
         mean[k] += (1.0 - _MOMENTUM) * (g - mean[k])
         square[k] += (1.0 - _SQUARES) * (g * g - square[k])
-        step[k] = scale * mean[k] / (np.sqrt(square[k] / root) + _TINY)
+        out[k] = before[k] + scale * mean[k] / (np.sqrt(square[k] / root) + _TINY)
+
+
+@kernel()
+def _step_of_symbols(
+    gradient: np.ndarray,
+    mean: np.ndarray,
+    square: np.ndarray,
+    factor: float,
+    scale: float,
+    root: float,
+    own: np.ndarray,
+    shared: np.ndarray,
+    before: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """The same for each symbol's matrix, as far as it goes its own way, and the step of all symbols together."""
+    for y in range(own.size):
+        share, rest = own[y] * scale, max(1.0 - 2.0 * own[y], 0.0)
+        g_y, m, s, old, new = gradient[y], mean[y], square[y], before[y], out[y]
+        for k in range(shared.size):
+            g = factor * g_y[k]
+            m[k] += (1.0 - _MOMENTUM) * (g - m[k])
+            s[k] += (1.0 - _SQUARES) * (g * g - s[k])
+            new[k] = old[k] + share * m[k] / (np.sqrt(s[k] / root) + _TINY) + rest * shared[k]
 
 
 def own_share(counts: np.ndarray, positions: int) -> np.ndarray:
@@ -177,8 +220,30 @@ def average(mean: Params, latest: Params, steps: int, window: float) -> Params:
     weight = max(1.0 / max(window, 1.0), _GROWTH / (steps + _GROWTH))
     if weight >= 1.0:
         return latest
-    return Params(
-        mean.w + weight * (latest.w - mean.w),
-        mean.theta + weight * (latest.theta - mean.theta),
-        mean.V0 + weight * (latest.V0 - mean.V0),
-    )
+    return Params(*(_between(getattr(mean, part), getattr(latest, part), weight) for part in ("w", "theta", "V0")))
+
+
+def finite(params: Params) -> bool:
+    """Whether all numbers are."""
+    return all(_zero(part.reshape(-1)) == 0.0 for part in (params.w, params.theta, params.V0))
+
+
+def _between(mean: np.ndarray, latest: np.ndarray, weight: float) -> np.ndarray:
+    out = np.empty(mean.shape)
+    _average(mean.reshape(-1), latest.reshape(-1), weight, out.reshape(-1))
+    return out
+
+
+@kernel()
+def _average(mean: np.ndarray, latest: np.ndarray, weight: float, out: np.ndarray) -> None:
+    for k in range(out.size):
+        out[k] = mean[k] + weight * (latest[k] - mean[k])
+
+
+@kernel(REASSOCIATE)
+def _zero(part: np.ndarray) -> float:
+    """0 times every number: NaN where one is not finite."""
+    total = 0.0
+    for k in range(part.size):
+        total += 0.0 * part[k]
+    return total
