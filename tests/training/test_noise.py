@@ -39,9 +39,9 @@ def test_a_draw_is_known_by_its_numbers() -> None:
 def test_streams_side_by_side_see_the_same_rows_in_another_order() -> None:
     noise = Noise(0.4, seed=3)
     one_by_one = noise.rows(2, 0, 4 * 15, 11).reshape(4, 15, 11)
-    beside = noise.side_by_side(2, 15, 4, 11, Workspace()).reshape(15, 4, 11)
+    beside = noise.side_by_side(2, (15, 4), 11, Workspace()).reshape(15, 4, 11)
     np.testing.assert_array_equal(beside, one_by_one.transpose(1, 0, 2))
-    assert Noise(0.0).side_by_side(0, 5, 2, 3, Workspace()) is NO_NOISE
+    assert Noise(0.0).side_by_side(0, (5, 2), 3, Workspace()) is NO_NOISE
 
 
 @pytest.mark.parametrize("name", registry.networks())

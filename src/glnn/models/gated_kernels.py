@@ -74,7 +74,10 @@ def gated_forward(
     a: np.ndarray,
     noise: np.ndarray,
 ) -> None:
-    """a[t] = s(V^t), V^{t+1} = leak V^t + bias_{x_t} + Σ τ_{x_t} a^t + noise; `x` is (L, K), `a` (L, K, N), `V` (K, N)."""
+    """a[t] = s(V^t), V^{t+1} = leak V^t + bias_{x_t} + Σ τ_{x_t} a^t + noise.
+
+    `x` is (L, K), `a` (L, K, N), `V` (K, N).
+    """
     L, K, N = a.shape
     leaks, noisy = spread(leak), noise.shape[0] > 0
     for t in range(L):

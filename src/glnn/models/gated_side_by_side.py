@@ -25,7 +25,7 @@ _LOOKED_UP = 3.0
 class GatedSideBySide:
     """GLNN and GNN: activities (L, K, N) are all that has to be kept."""
 
-    precision = np.float64
+    precision: type[np.floating] = np.float64
 
     def __init__(self, model: Gated) -> None:
         self._model, self._space = model, Workspace()

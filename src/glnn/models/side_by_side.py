@@ -31,7 +31,7 @@ _F = np.float32
 class SideBySide(Protocol):
     """A pass forth over a chunk of every stream, and the pass back over the same chunk."""
 
-    precision: type
+    precision: type[np.floating]
     """Of the states."""
 
     def forward(
@@ -50,7 +50,7 @@ class SideBySide(Protocol):
 class RNNSideBySide:
     """The RNN: activities (L + 1, K, N) are all that has to be kept."""
 
-    precision = np.float32
+    precision: type[np.floating] = np.float32
 
     def __init__(self, model: RNN) -> None:
         self._model, self._space = model, Workspace()
@@ -90,7 +90,7 @@ class RNNSideBySide:
 class LSTMSideBySide:
     """The LSTM: h, c, c', the gates, the cell input and tanh c' of every position are kept."""
 
-    precision = np.float32
+    precision: type[np.floating] = np.float32
 
     def __init__(self, model: LSTM) -> None:
         self._model, self._space = model, Workspace()

@@ -44,10 +44,11 @@ class Noise:
         fill(_key(self.seed, draw), begin, 1, np.float32(self.sigma * _SCALE), out)
         return out
 
-    def side_by_side(self, draw: int, length: int, streams: int, units: int, space: Workspace) -> np.ndarray:
-        """The same rows for streams that run side by side: row t · streams + k is that of position k · length + t."""
+    def side_by_side(self, draw: int, shape: tuple[int, ...], units: int, space: Workspace) -> np.ndarray:
+        """The same rows for streams side by side, `shape` (length, streams): a time of all streams after the other."""
         if self.sigma == 0.0:
             return NO_NOISE
+        length, streams = shape
         out = space.array("noise", length * streams, units, dtype=np.float32)
         fill(_key(self.seed, draw), 0, streams, np.float32(self.sigma * _SCALE), out)
         return out

@@ -134,12 +134,12 @@ class BesidePass:
     def __init__(self, model: Model, beside: SideBySide, streams: int, params: Params) -> None:
         self._model, self._beside = model, beside
         self._space = Workspace()
-        self.state = np.tile(model.begin(params.V0).astype(beside.precision), (streams, 1))
+        self.state: np.ndarray = np.tile(model.begin(params.V0).astype(beside.precision), (streams, 1))
 
     def __call__(self, params: Params, chunk: Chunk, noise: Noise, draw: int) -> Found:
         """Run over the next chunk, from the states on that the last one left."""
         x, first, mask = (np.ascontiguousarray(part.T) for part in (chunk.x, chunk.first, chunk.mask))
-        drawn = noise.side_by_side(draw, *x.shape, self._model.units, self._space)
+        drawn = noise.side_by_side(draw, x.shape, self._model.units, self._space)
         activities = self._beside.forward(params, x, first, self.state, drawn)
         weight = None if chunk.weight is None else chunk.weight.T.ravel()
         output = _Output(x.ravel(), mask.ravel(), weight)

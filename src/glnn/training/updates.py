@@ -84,7 +84,7 @@ class Adam:
     ) -> np.ndarray:
         out = np.empty(before.shape)
         mean, square = self.memory[f"mean.{name}"], self.memory[f"square.{name}"]
-        flat = (part.reshape(-1) for part in (gradient, mean, square))
+        flat = (gradient.reshape(-1), mean.reshape(-1), square.reshape(-1))
         _step(*flat, *numbers, before.reshape(-1), out.reshape(-1))
         return out
 
