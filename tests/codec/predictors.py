@@ -35,6 +35,7 @@ KINDS = (
     "tree-frozen",
     "stepwise",
     "members",
+    "median",
     "calibrated-lstm",
 )
 
@@ -60,9 +61,10 @@ def predictor(
 
 
 def _plain(kind: str, alphabet: Alphabet, generator: np.random.Generator) -> Predictor:
-    if kind in ("members", "calibrated-lstm"):
-        kinds = ("glnn", "glnn", "glnn") if kind == "members" else ("lstm",)
-        weights = 1.0 / len(kinds) + 0.2 * generator.normal(size=(4, len(kinds)))
+    if kind in ("members", "median", "calibrated-lstm"):
+        kinds = ("lstm",) if kind == "calibrated-lstm" else ("glnn", "glnn", "glnn")
+        columns = len(kinds) if kind == "members" else 1
+        weights = 1.0 / columns + 0.2 * generator.normal(size=(4, columns))
         networks: list[Any] = [_plain(name, alphabet, generator) for name in kinds]
         networks[0].share = 0.01
         return Smoothed(Members(networks, EntropyWeights(np.array([0.1, 0.5, 0.9, 1.5]), weights)), 1e-3)

@@ -100,6 +100,15 @@ def test_a_file_brings_all_of_it_back(together: Any, tmp_path: Path) -> None:
     assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
 
 
+def test_three_that_were_trained_on_all_data_at_once_predict_by_their_median(tmp_path: Path) -> None:
+    model = fitted(calibration=True, members=3, budget="30 steps")
+    assert len(model.networks_) == 3 and model.weights_.members == 1
+    model.save(tmp_path / "model")
+    again: Any = glnn.load(tmp_path / "model")
+    assert again.weights_.members == 1 and again.bits(TEST) == model.bits(TEST)
+    assert again.decompress(model.compress(TEST)) == TEST
+
+
 def test_members_share_the_budget_and_are_told_one_by_one(together: Any) -> None:
     assert [member["steps"] for member in together.members_] == [12, 12]
     assert sum(run["steps"] for run in together.restarts_) == 24

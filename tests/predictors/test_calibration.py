@@ -64,6 +64,27 @@ def test_mixing_is_the_formula(members: int) -> None:
 
 
 @small
+@pytest.mark.parametrize("members", [3, 4, 5])
+def test_one_weight_is_for_the_median_of_several(members: int) -> None:
+    rows = distributions(np.random.default_rng(members), members, 40, 6)
+    middle = np.exp(np.median(np.log(rows), axis=0))
+    middle /= middle.sum(axis=1, keepdims=True)
+    weights = EntropyWeights(np.array([0.1, 0.4, 1.2]), np.array([[0.6], [1.5], [0.9]]))
+    np.testing.assert_allclose(mixed(rows, weights), mixed(middle[np.newaxis], weights), rtol=1e-12)
+    np.testing.assert_allclose(mixed(rows, equal_weights(1)), middle, rtol=1e-12)
+    with pytest.raises(ValueError, match="rows of shape"):
+        mixed(rows[:2], weights)
+
+
+@small
+def test_who_is_sure_and_wrong_is_outvoted_by_the_median_and_not_by_the_mean() -> None:
+    right, wrong = [1.0 - 1e-6, 1e-6], [1e-30, 1.0]
+    rows = np.array([[right], [wrong], [right]])
+    assert mixed(rows, equal_weights(1))[0, 0] > 0.999
+    assert mixed(rows, equal_weights(3))[0, 0] < 0.01
+
+
+@small
 def test_one_member_with_weight_one_stays_as_it_is() -> None:
     rows = distributions(np.random.default_rng(0), 1, 50, 7)
     np.testing.assert_allclose(mixed(rows, equal_weights(1)), rows[0], rtol=1e-12)

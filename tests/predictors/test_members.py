@@ -31,7 +31,9 @@ def network(kind: type, seed: int) -> NetworkPredictor:
 
 
 def together(*kinds: type) -> Members:
-    return Members([network(kind, seed) for seed, kind in enumerate(kinds)], EntropyWeights(NODES, WEIGHTS))
+    """Two are weighed one by one, and more by their median."""
+    weights = WEIGHTS if len(kinds) == 2 else WEIGHTS[:, :1]
+    return Members([network(kind, seed) for seed, kind in enumerate(kinds)], EntropyWeights(NODES, weights))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,9 @@ def data() -> Encoded:
     return encode([list(text) for text in texts], alphabet=ALPHABET)
 
 
-@pytest.fixture(scope="module", params=[(GLNN, GLNN), (GLNN, LSTM)], ids=["same", "mixed"])
+@pytest.fixture(
+    scope="module", params=[(GLNN, GLNN), (GLNN, LSTM), (GLNN, GLNN, LSTM)], ids=["same", "mixed", "median"]
+)
 def members(request: pytest.FixtureRequest) -> Members:
     return together(*request.param)
 

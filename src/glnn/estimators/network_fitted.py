@@ -264,7 +264,7 @@ class FittedNetwork(SequenceModel):
         self.weights_ = None
         if "entropy_nodes" in arrays:
             self.weights_ = EntropyWeights(arrays["entropy_nodes"], arrays["entropy_weights"])
-        if (1 if self.weights_ is None else self.weights_.members) != len(networks):
+        if len(networks) > 1 if self.weights_ is None else not self.weights_.suit(len(networks)):
             raise ValueError(f"{len(networks)} members and weights for another number of them")
         self._use(networks, escape)
         for k, network in enumerate(self.networks_):

@@ -2,7 +2,9 @@
 
 h is the entropy of the plain geometric mean, which for one predictor is its own entropy, and w_k(h) runs straight
 between the values at a few nodes. One predictor with w(h) = β(h) is calibration: β under 1 undoes what was learned by
-heart about the unpredictable. float64, fixed order, no libm: the same bits on every machine, as compression needs.
+heart about the unpredictable. One weight for several predictors is that of their middle, p(y) ∝ exp β(h) med_k log
+p_k(y): where some of them may be sure and wrong, a mean would listen to them, and a median does not. float64, fixed
+order, no libm: the same bits on every machine, as compression needs.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from glnn.numeric.portable import exp, log
 
 # A logarithm below this only says that nobody believed in the symbol; a negative weight must not blow it up.
 LEAST_LOG = -50.0
+FEWEST_FOR_MIDDLE = 3
+"""Of two there is none but the mean."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,10 @@ class EntropyWeights:
     def members(self) -> int:
         """How many predictors they weigh."""
         return int(self.weights.shape[1])
+
+    def suit(self, members: int) -> bool:
+        """Whether so many predictors can be mixed by them: one weight is for the middle of three or more."""
+        return self.members == members or (self.members == 1 and members >= FEWEST_FOR_MIDDLE)
 
     def times(self, factor: float) -> EntropyWeights:
         """The same with all weights this many times as large: less than 1 is less sure."""
@@ -70,7 +78,7 @@ def equal_weights(members: int) -> EntropyWeights:
 
 def mixed(rows: np.ndarray, weights: EntropyWeights) -> np.ndarray:
     """The distributions made of `rows[k, t]`, those of member k: (K, T, A) becomes (T, A)."""
-    if rows.ndim != 3 or rows.shape[0] != weights.members:
+    if rows.ndim != 3 or not rows.shape[0] or not weights.suit(rows.shape[0]):
         raise ValueError(f"rows of shape {rows.shape} for {weights.members} members: expected (members, T, A)")
     out = np.empty(rows.shape[1:])
     mix_rows(np.ascontiguousarray(rows, np.float64), weights.nodes, weights.weights, out)
@@ -102,7 +110,10 @@ def take_logs(p: np.ndarray, logs: np.ndarray) -> None:
 
 @kernel()
 def mix(logs: np.ndarray, nodes: np.ndarray, weights: np.ndarray, w: np.ndarray, p: np.ndarray) -> None:
-    """p_y ∝ exp Σ_k w_k(h) logs[k, y], the largest being 1; `w` is room for the weights."""
+    """p_y ∝ exp Σ_k w_k(h) logs[k, y], the largest being 1; `w` is room for K numbers. One weight is for the middle."""
+    if weights.shape[1] < logs.shape[0]:
+        take_middle(logs, w)
+        logs = logs[:1]
     entropy_weights(mean_entropy(logs, p), nodes, weights, w)
     K, A = logs.shape
     w_0, logs_0 = w[0], logs[0]
@@ -115,6 +126,20 @@ def mix(logs: np.ndarray, nodes: np.ndarray, weights: np.ndarray, w: np.ndarray,
     top = largest(p)
     for y in range(A):
         p[y] = exp(p[y] - top)
+
+
+@kernel()
+def take_middle(logs: np.ndarray, room: np.ndarray) -> None:
+    """The median over members of each symbol's logarithm, written over those of the first one."""
+    K, A = logs.shape
+    for y in range(A):
+        for k in range(K):
+            value, place = logs[k, y], k
+            while place > 0 and room[place - 1] > value:
+                room[place] = room[place - 1]
+                place -= 1
+            room[place] = value
+        logs[0, y] = 0.5 * (room[(K - 1) // 2] + room[K // 2])
 
 
 @kernel()

@@ -16,9 +16,10 @@ import numpy as np
 from glnn.models import Params
 from glnn.output import softmax, uniform
 from glnn.output.uniform import best_share
-from glnn.predictors.calibration import EntropyWeights, equal_weights, mixed
+from glnn.predictors.calibration import FEWEST_FOR_MIDDLE, EntropyWeights, equal_weights, mixed
 from glnn.predictors.calibration_fit import HeldOut, fit_weights
 from glnn.sequences import Encoded, TrainingData
+from glnn.training.continuing import clearly_better
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.parallel import single_threaded_blas
@@ -32,6 +33,8 @@ LEAST_OWN = 1e-3
 LATER = 0.95
 """By how much predictions are less sure than suits held-out data that stand at the end of what was given: what comes
 later is less like the training data than what comes next, and being too sure costs more than being too careful."""
+WORTH_THE_RISK = 0.05
+"""What part of the cost a weight for each must save, where a median is safer."""
 _STRETCHES = 64
 _MOST_READ = 200_000
 _BITS = 1.0 / float(np.log(2.0))
@@ -84,7 +87,7 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
     if len(at_end) > 1:
         weights = equal_weights(len(at_end))
     if calibrate:
-        weights = fit_weights(HeldOut.of(rows, codes))
+        weights = _fitted(rows, codes, len(runs) >= FEWEST_FOR_MIDDLE and all(map(_in_batches, runs)))
         if parts.continues:
             weights = weights.at_most_even()
         if parts.held_out:
@@ -94,9 +97,28 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
     logs = [*(_logs(one, codes) for one in rows), *inside, _logs(plain, codes), _logs(chosen, codes)]
     if share is None:
         share = best_share(logs[-1], len(parts.train.alphabet), least)
-    if weights is not None and weights.members < len(runs):
+    if weights is not None and weights.members == len(at_end) < len(runs):
         weights = weights.shared_with(len(runs) - len(at_end))
     return Combination(finally_at, weights, share, shares, tuple(float(-_BITS * one.mean()) for one in logs))
+
+
+def _in_batches(run: Run) -> bool:
+    return run.own is None and run.settings is not None and run.settings.training == "batch"
+
+
+def _fitted(rows: np.ndarray, codes: np.ndarray, safely: bool) -> EntropyWeights:
+    """The weights that suit the data best; `safely`, that of the median unless a weight for each is clearly better.
+
+    Networks that were trained on all data at once foresee what they were trained and validated on, and yet one of them
+    may lose count on another line, for good. The data don't tell which: the others outvote it.
+    """
+    weights = fit_weights(HeldOut.of(rows, codes))
+    if not safely:
+        return weights
+    of_middle = fit_weights(HeldOut.of(mixed(rows, equal_weights(1))[np.newaxis], codes))
+    each, middle = (_logs(mixed(rows, one), codes) for one in (weights, of_middle))
+    better = clearly_better(each, middle) and each.sum() > (1.0 - WORTH_THE_RISK) * middle.sum()
+    return weights if better else of_middle
 
 
 def _logs(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -81,7 +81,7 @@ class Members:
     """Predictors over the same alphabet and the weights they are mixed by; `share` is δ."""
 
     def __init__(self, members: Sequence[Predictor], weights: EntropyWeights, share: float = 0.0) -> None:
-        if len(members) != weights.members:
+        if not members or not weights.suit(len(members)):
             raise ValueError(f"{len(members)} members and weights for {weights.members}: expected as many")
         self.members, self.weights, self.share = tuple(members), weights, share
         self.alphabet: Alphabet = self.members[0].alphabet

@@ -142,7 +142,14 @@ def samples(given: Sequence[Sample]) -> str:
 
 def together(given: Together) -> str:
     """The networks one by one, and their weights by entropy."""
-    if len(given.members) > 1:
+    if len(given.members) > 1 and given.weights.shape[1] == 1:
+        text = (
+            f"{len(given.members)} networks predict together by their median, <i>p</i>(<i>y</i>) ∝ exp "
+            "<i>β</i>(<i>h</i>) med<sub><i>k</i></sub> log <i>p<sub>k</sub></i>(<i>y</i>), so that one that is sure "
+            "and wrong is outvoted. <i>β</i> depends on the entropy <i>h</i> of the median and was learned on the "
+            "validation data."
+        )
+    elif len(given.members) > 1:
         text = (
             f"{len(given.members)} networks predict together, <i>p</i>(<i>y</i>) ∝ exp Σ<sub><i>k</i></sub> "
             "<i>w<sub>k</sub></i>(<i>h</i>) log <i>p<sub>k</sub></i>(<i>y</i>): the weights depend on the entropy "

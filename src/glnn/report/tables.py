@@ -85,8 +85,9 @@ def members_table(given: Together) -> str:
 
 def weights_table(given: Together) -> str:
     """A row for each entropy, shaded where a weight is below or above its even share."""
-    even = 1.0 / len(given.members)
-    heads = ["entropy, bits", *(["β"] if len(given.members) == 1 else [f"w{k + 1}" for k in range(len(given.members))])]
+    columns = given.weights.shape[1]
+    even = 1.0 / columns
+    heads = ["entropy, bits", *(["β"] if columns == 1 else [f"w{k + 1}" for k in range(columns)])]
     rows = []
     for entropy, weights in zip(given.entropies, given.weights, strict=True):
         cells = "".join(f'<td style="background:{_shade(weight / even - 1.0)}">{weight:.3f}</td>' for weight in weights)
