@@ -19,7 +19,7 @@ _MOST_MISSES = 8
 _RECOVERED = 16
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def bucket(length: int) -> int:
     """A length as one of 16 classes, wider as it grows."""
     if length < 8:
@@ -33,7 +33,7 @@ def bucket(length: int) -> int:
     return 14 + (length >= 512)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def seek(plan: Plan, memory: Memory, cursor: Cursor, learning: bool) -> None:
     """Look for a match where there is none or a short one, and, when learning, enter this place."""
     recent, before = cursor.recent, plan.lengths.size
@@ -70,7 +70,7 @@ def seek(plan: Plan, memory: Memory, cursor: Cursor, learning: bool) -> None:
             memory.places[place]["at"] = memory.filled[SYMBOLS]
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def follow(symbol: int, memory: Memory, cursor: Cursor) -> None:
     """Move every match past a symbol, and see whether it was right."""
     for m in range(cursor.pointer.size):

@@ -80,7 +80,7 @@ class MixingSteps:
         return (*read, self._M, self.margin, coder, code)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _zero_counts(one: float) -> np.uint64:
     """The counts of a 0 where a 1 has this probability."""
     zeros = np.int64((1.0 - one) * 4294967296.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from glnn.numeric.kernel import kernel
+from glnn.numeric.prefetch import prefetch
 
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
 _SECOND = np.uint64(0xD6E8FEB86659FD93)
@@ -17,7 +18,7 @@ ZERO = np.uint64(0)
 ONE = np.uint64(1)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def combined(first: np.uint64, second: np.uint64) -> np.uint64:
     """One well-mixed number of two."""
     h = ((first + _FIRST) * _SECOND) ^ ((second + ONE) * _FIRST)
@@ -25,7 +26,7 @@ def combined(first: np.uint64, second: np.uint64) -> np.uint64:
     return h ^ (h >> _SHIFT)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def find(key: np.uint64, table: np.ndarray) -> int:
     """The slot of a key, or −1 minus the free slot where it belongs."""
     mask = table.size - 1
@@ -39,7 +40,13 @@ def find(key: np.uint64, table: np.ndarray) -> int:
         place = (place + 1) & mask
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
+def fetch(key: np.uint64, table: np.ndarray) -> None:
+    """Have the first slot fetched where `find` will look: finding waits for memory more than for anything else."""
+    prefetch(table, np.int64(key & np.uint64(table.size - 1)))
+
+
+@kernel(_nrt=False, forceinline=True)
 def enter(old: np.ndarray, new: np.ndarray) -> None:
     """Enter all slots of a table in a larger, empty one."""
     for place in range(old.size):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from glnn.contexts.match import follow, seek
-from glnn.contexts.mixing_hashing import ONE, ZERO, combined, find
+from glnn.contexts.mixing_hashing import ONE, ZERO, combined, fetch, find
 from glnn.contexts.mixing_memory import (
     ABOVE_LENGTH,
     BAG_HASH,
@@ -52,7 +52,7 @@ _LONGEST_RUN = 255
 _LAST_POSITION = 1 << 20
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def restart(plan: Plan, cursor: Cursor) -> None:
     """Go to the start of a sequence."""
     cursor.recent[:] = plan.lengths.size
@@ -65,7 +65,7 @@ def restart(plan: Plan, cursor: Cursor) -> None:
     cursor.lines[:] = 0
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def look_up(plan: Plan, memory: Memory, cursor: Cursor, work: Work, learning: bool) -> None:
     """Before a symbol: matches, the keys of all contexts, and where they are known."""
     seek(plan, memory, cursor, learning)
@@ -112,26 +112,28 @@ def look_up(plan: Plan, memory: Memory, cursor: Cursor, work: Work, learning: bo
                 key = combined(key, np.uint64(recent[k] + 1))
         key = combined(key, np.uint64(i + 1)) | ONE
         work.keys[i] = key
-        work.slot[i] = find(key, memory.contexts)
+        fetch(key, memory.contexts)
+    for i in range(plan.kinds.size):
+        work.slot[i] = find(work.keys[i], memory.contexts)
         if i < plan.orders and work.slot[i] >= 0:
             work.known[0] = i + 1
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _above(lines: np.ndarray) -> int:
     """The symbol above the next one, from 1 on, or 0."""
     column = lines[MEASURES, COLUMN]
     return lines[LINE_ABOVE, column] if column < min(lines[MEASURES, ABOVE_LENGTH], COLUMNS) else 0
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _beginning(lines: np.ndarray) -> np.uint64:
     """The first two symbols of the line, or as many as there are."""
     key = combined(np.uint64(lines[THIS_LINE, 0]), np.uint64(lines[THIS_LINE, 1]))
     return combined(key, np.uint64(min(lines[MEASURES, COLUMN], 2)))
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _advance_line(symbol: int, plan: Plan, lines: np.ndarray) -> None:
     measures = lines[MEASURES]
     column = measures[COLUMN]
@@ -148,7 +150,7 @@ def _advance_line(symbol: int, plan: Plan, lines: np.ndarray) -> None:
     measures[COLUMN] = column + 1
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def advance(symbol: int, plan: Plan, memory: Memory, cursor: Cursor, learning: bool) -> None:
     """Move past a symbol; when learning, it becomes part of the history."""
     follow(symbol, memory, cursor)

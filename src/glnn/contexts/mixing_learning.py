@@ -27,7 +27,7 @@ _MOST_ENTERED = 60
 _TWO_SYMBOLS = (1 << 2 * SYMBOL_BITS) - 1
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def learn_mixing(node: int, bit: int, plan: Plan, memory: Memory, work: Work) -> None:
     """After `predict`: weights, corrections, and what states, runs and matches mean."""
     y, depth = np.float64(bit), plan.depth[node]
@@ -52,7 +52,7 @@ def learn_mixing(node: int, bit: int, plan: Plan, memory: Memory, work: Work) ->
             _adapt(memory.match_chance[m, work.match[depth, m, 0], work.match[depth, m, 1]], right)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _learn_weights(node: int, depth: int, y: float, plan: Plan, memory: Memory, work: Work) -> None:
     x, rows, row = work.x[depth], work.row[depth], min(node, NODES - 1)
     least = _LEAST_STEADY_RATE if plan.stationary else _LEAST_RATE
@@ -71,14 +71,14 @@ def _learn_weights(node: int, depth: int, y: float, plan: Plan, memory: Memory, 
             w[i] += step * x[i]
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _adapt(pair: np.ndarray, y: float) -> None:
     """A probability and how often it was corrected."""
     pair[0] += (y - pair[0]) / (pair[1] + 1.5)
     pair[1] = min(pair[1] + 1.0, _MOST_TIMES)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def count_decision(node: int, bit: int, plan: Plan, memory: Memory, work: Work) -> None:
     """After `predict`: enter a decision in all contexts that have trees of them."""
     for i in range(plan.kinds.size):
@@ -89,7 +89,7 @@ def count_decision(node: int, bit: int, plan: Plan, memory: Memory, work: Work) 
             _count(place, bit, plan, memory)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def count_symbol(symbol: int, plan: Plan, memory: Memory, work: Work) -> None:
     """After all its decisions: enter a symbol in all contexts."""
     if memory.followed.size > 0:
@@ -122,7 +122,7 @@ def count_symbol(symbol: int, plan: Plan, memory: Memory, work: Work) -> None:
         slot["run"] = 1
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _enter(key: np.uint64, symbol: int, times: int, plan: Plan, memory: Memory) -> None:
     for depth in range(plan.lengths[symbol]):
         place = _opened(key, plan.branchings[symbol, depth], memory)
@@ -130,7 +130,7 @@ def _enter(key: np.uint64, symbol: int, times: int, plan: Plan, memory: Memory) 
             _count(place, plan.bits[symbol, depth], plan, memory)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _opened(key: np.uint64, node: int, memory: Memory) -> int:
     """The slot of a decision, taken if it is new."""
     key = combined(key, np.uint64(node)) | ONE
@@ -147,7 +147,7 @@ def _opened(key: np.uint64, node: int, memory: Memory) -> int:
     return place
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _count(place: int, bit: int, plan: Plan, memory: Memory) -> None:
     slot = memory.decisions[place]
     count: int = np.int64(slot["count"])  # type: ignore[assignment]

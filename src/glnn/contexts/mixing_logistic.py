@@ -18,7 +18,7 @@ _ONE_EXPONENT = np.int64(1023 << 52)
 LARGEST = 20.0
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def stretch(p: float) -> float:
     """The log-odds of a probability strictly between 0 and 1."""
     odds = p / (1.0 - p)
@@ -33,7 +33,7 @@ def stretch(p: float) -> float:
     return exponent * _LN2 + 2.0 * s * (1.0 + q * (1.0 / 3.0 + q * (0.2 + q * (1.0 / 7.0 + q * (1.0 / 9.0)))))
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def squash(x: float) -> float:
     """The probability of log-odds, held inside ±20."""
     return 1.0 / (1.0 + exp(-min(max(x, -LARGEST), LARGEST)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from glnn.contexts.match import bucket
-from glnn.contexts.mixing_hashing import ONE, combined, find
+from glnn.contexts.mixing_hashing import ONE, combined, fetch, find
 from glnn.contexts.mixing_logistic import squash, stretch
 from glnn.contexts.mixing_memory import (
     BUCKETS,
@@ -40,7 +40,7 @@ _BIAS = 0.3
 _LEAST_OUTSIDE = 2.0**-20
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def take_outside(outside: np.ndarray, plan: Plan, work: Work) -> None:
     """Before a symbol: the mass of every branching and symbol under the predictors from outside, shape (E, A).
 
@@ -68,13 +68,13 @@ def take_outside(outside: np.ndarray, plan: Plan, work: Work) -> None:
             work.confidence[0] = min(max(int(1.5 * (sure + 4.0)), 1), CONFIDENCES - 1)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def predict(node: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> float:
     """The probability that the decision at a branching is 1; changes nothing but the scratch, at its depth."""
     return predict_in(plan.depth[node], node, plan, memory, cursor, work)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def predict_in(at: int, node: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> float:
     """The same at a given row of the scratch."""
     _hear_contexts(at, node, plan, memory, work)
@@ -87,9 +87,12 @@ def predict_in(at: int, node: int, plan: Plan, memory: Memory, cursor: Cursor, w
     return min(max(p, LEAST), 1.0 - LEAST)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _hear_contexts(at: int, node: int, plan: Plan, memory: Memory, work: Work) -> None:
     depth, x, state, runs = plan.depth[node], work.x[at], work.state[at], work.run[at]
+    for i in range(plan.kinds.size):
+        if work.slot[i] >= 0 and memory.contexts[work.slot[i]]["kind"] == MANY:
+            fetch(combined(work.keys[i], np.uint64(node)) | ONE, memory.decisions)
     for i in range(plan.kinds.size):
         first = PER_CONTEXT * i
         x[first] = 0.0
@@ -122,7 +125,7 @@ def _hear_contexts(at: int, node: int, plan: Plan, memory: Memory, work: Work) -
                 x[first + 1] = stretch(np.float64(decision["chance"]))
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _hear_matches(at: int, node: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> int:
     """Gives the class of the longest match that has a say, from 1, or 0."""
     depth, x, longest = plan.depth[node], work.x[at], 0
@@ -147,7 +150,7 @@ def _hear_matches(at: int, node: int, plan: Plan, memory: Memory, cursor: Cursor
     return longest
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _hear_outside(at: int, node: int, plan: Plan, work: Work) -> None:
     x, nodes = work.x[at], plan.children.shape[0]
     first = PER_CONTEXT * plan.kinds.size + PER_MATCH * plan.match_lengths.size
@@ -161,7 +164,7 @@ def _hear_outside(at: int, node: int, plan: Plan, work: Work) -> None:
     x[first + plan.outside] = _BIAS
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _choose_rows(at: int, node: int, longest: int, plan: Plan, cursor: Cursor, work: Work) -> None:
     row, base, stage = work.row[at], work.base, min(plan.depth[node], 2)
     row[0] = base[0] + min(node, NODES - 1)
@@ -177,7 +180,7 @@ def _choose_rows(at: int, node: int, longest: int, plan: Plan, cursor: Cursor, w
         row[-1] = base[-2] + work.confidence[0]
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _mixed(at: int, node: int, memory: Memory, work: Work) -> float:
     """Both layers; gives the log-odds."""
     x, row = work.x[at], work.row[at]
@@ -199,7 +202,7 @@ def _mixed(at: int, node: int, memory: Memory, work: Work) -> float:
     return min(max(result, -_BOUND), _BOUND)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def _corrected(at: int, node: int, log_odds: float, memory: Memory, cursor: Cursor, work: Work) -> float:
     tables, corrected = memory.corrections, work.corrected[at]
     place = (min(max(log_odds, -EDGE), EDGE) + EDGE) * ((BUCKETS - 1) / (2.0 * EDGE))

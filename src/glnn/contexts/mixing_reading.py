@@ -19,7 +19,7 @@ from glnn.numeric.kernel import kernel
 NOTHING, MIXING, COUNTS, ALL = range(4)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def has_room(room: np.ndarray, memory: Memory) -> bool:
     """Whether the tables take one more symbol."""
     return (
@@ -30,14 +30,14 @@ def has_room(room: np.ndarray, memory: Memory) -> bool:
     )
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def prepare(outside: np.ndarray, changes: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> None:
     """Before a symbol."""
     look_up(plan, memory, cursor, work, changes >= COUNTS)
     take_outside(outside, plan, work)
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def conclude(symbol: int, changes: int, plan: Plan, memory: Memory, cursor: Cursor, work: Work) -> None:
     """After all decisions of a symbol were predicted: learn them and move past it."""
     for depth in range(plan.lengths[symbol]):
@@ -88,7 +88,7 @@ def read(
     return codes.size
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def distribute(plan: Plan, memory: Memory, cursor: Cursor, work: Work, out: np.ndarray) -> None:
     """Fill the distribution of the next symbol: a branching hands what reaches it to its two children."""
     nodes = plan.children.shape[0]

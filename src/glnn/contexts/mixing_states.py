@@ -54,7 +54,7 @@ _ODDS_CLASSES, _COUNT_CLASSES = 24, 12
 _ODDS_EDGE = 8.0
 
 
-@kernel(_nrt=False)
+@kernel(_nrt=False, forceinline=True)
 def class_of(chance: float, count: int) -> int:
     """The class of a probability that stands on this many sights."""
     odds = min(max(stretch(chance), -_ODDS_EDGE), _ODDS_EDGE)
