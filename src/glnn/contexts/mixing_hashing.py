@@ -43,7 +43,8 @@ def find(key: np.uint64, table: np.ndarray) -> int:
 @kernel(_nrt=False, forceinline=True)
 def fetch(key: np.uint64, table: np.ndarray) -> None:
     """Have the first slot fetched where `find` will look: finding waits for memory more than for anything else."""
-    prefetch(table, np.int64(key & np.uint64(table.size - 1)))
+    place: int = np.int64(key & np.uint64(table.size - 1))  # type: ignore[assignment]
+    prefetch(table, place)
 
 
 @kernel(_nrt=False, forceinline=True)
