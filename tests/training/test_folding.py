@@ -59,6 +59,22 @@ def test_training_folds_a_constant_and_lets_it_learn_again() -> None:
     assert high[UNIT] - low[UNIT] > 0.01 and np.abs(trainer.progress.params.w[UNIT + 1]).max() > 0
 
 
+def test_a_constant_may_take_a_while_to_get_there() -> None:
+    """A GLNN's saturated unit comes from its start value: in the first symbols of a long sequence it still moves."""
+    case = problem("glnn", units=6, degree=4, lengths=(6000,))
+    params = with_a_constant(case, 1.0)
+    V0 = params.V0.copy()
+    V0[UNIT] = 0.0
+    trainer = Trainer(case.model, case.data, Params(params.w, params.theta, V0), Settings("rbpm", "qdh"))
+    activity = trainer.model.activities(trainer.engine.forward(trainer.progress.params).traces[0])[:, UNIT]
+    assert activity[0] == 0.0 and activity[-1] == 1.0
+    low, high = activity_ranges(trainer)
+    assert low[UNIT] == high[UNIT] == 1.0
+    fold = FoldConstants(every=1)
+    trainer.run("1 steps", (fold,))
+    assert fold.folds and not trainer.progress.params.w[UNIT + 1].any()
+
+
 def test_a_unit_that_is_no_constant_stays() -> None:
     case = problem("gnn", units=5, degree=3, lengths=(50,))
     trainer = Trainer(case.model, case.data, case.params, Settings("rbpm", "qdh"))

@@ -21,16 +21,21 @@ from glnn.training.trainer import Trainer
 WIDTH = 0.01
 # … if taking it for one costs at most this part of the log-likelihood.
 LOSS = 1e-4
+# The part of the data in which a unit may still be on its way to where it stays, from the start values.
+ON_ITS_WAY = 1e-3
 
 
 def activity_ranges(trainer: Trainer) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest activity of each unit over the training data."""
+    """The least and the largest activity of each unit over the training data but its first thousandth."""
     engine = trainer.engine
     low, high = np.full(trainer.model.units, np.inf), np.full(trainer.model.units, -np.inf)
+    left_out = int(ON_ITS_WAY * trainer.data.codes.size)
     for _, trace in engine.walk(engine.forward(trainer.progress.params)):
-        activities = trainer.model.activities(trace)
-        np.minimum(low, activities.min(axis=0), out=low)
-        np.maximum(high, activities.max(axis=0), out=high)
+        activities = trainer.model.activities(trace)[left_out:]
+        left_out = max(0, left_out - len(trace))
+        if len(activities):
+            np.minimum(low, activities.min(axis=0), out=low)
+            np.maximum(high, activities.max(axis=0), out=high)
     return low, high
 
 
