@@ -99,6 +99,7 @@ def test_no_option_is_passed_over(glnn, what: str) -> None:
     assert set(options) == set().union(*_TAKEN.values())
     given = {
         "apart": (),
+        "half_count": (),
         "no_run": (),
         "out": ("none",),
         "page": ("p",),

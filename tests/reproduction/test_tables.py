@@ -49,6 +49,15 @@ def test_best_over_settings_and_median_over_seeds_at_the_best() -> None:
 
 
 @pytest.mark.small
+def test_of_equal_runs_the_longer_one_tells_how_it_went_on() -> None:
+    short, long = line("music", 16, 0, 900.0, steps=100), line("music", 16, 0, 900.0, steps=200)
+    long["setting"]["budget"] = "108s"
+    for lines in ([short, long], [long, short]):
+        found = table_document(lines, [Setting(**entry["setting"]) for entry in lines])["rows"][-1]["music"]
+        assert (found["steps"], found["budget"], found["runs"]) == (200, "108s", 2)
+
+
+@pytest.mark.small
 def test_lines_of_other_budgets_stay_out() -> None:
     assert table_document(LINES, WANTED[:1])["rows"][-1]["insertions"]["best"] == 900.0
 

@@ -53,7 +53,8 @@ def cell(lines: Iterable[Line], row: Row, source: str) -> Cell | None:
     ]
     if not found:
         return None
-    best_setting, best = min(found, key=lambda pair: pair[1]["regret"])
+    # Of two runs that are the same up to their best score, the longer one knows what came after it.
+    best_setting, best = min(found, key=lambda pair: (pair[1]["regret"], -(pair[1].get("steps") or 0)))
     alike = [line["regret"] for setting, line in found if _size(setting) == _size(best_setting)]
     return Cell(
         runs=len(found),
