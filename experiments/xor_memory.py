@@ -19,8 +19,9 @@ import numpy as np
 
 from glnn.metrics import TRANSITION_METHODS, Scales
 from glnn.metrics.coherence import quotients
+from glnn.reproduction.planned import xor_settings
 from glnn.reproduction.running import new_trainer, sequences_of, versions
-from glnn.reproduction.settings import XOR_UNITS, to_json, xor_settings
+from glnn.reproduction.settings import XOR_UNITS, to_json
 from glnn.reproduction.tables import as_markdown
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.proposals import DataPasses

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from glnn.reproduction.planned import xor_settings
 from glnn.reproduction.running import new_trainer, sequences_of
-from glnn.reproduction.settings import xor_settings
 
 RESULTS = Path(__file__).parent / "results" / "reproduction"
 

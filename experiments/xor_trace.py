@@ -20,8 +20,9 @@ import numpy as np
 from xor_memory import SATURATED, measure
 
 from glnn.models import Params
+from glnn.reproduction.planned import xor_settings
 from glnn.reproduction.running import new_trainer, sequences_of, versions
-from glnn.reproduction.settings import Setting, to_json, xor_settings
+from glnn.reproduction.settings import Setting, to_json
 from glnn.reproduction.xor import XorRecord
 from glnn.training.folding import FoldConstants
 from glnn.training.parallel import single_threaded_blas

@@ -11,6 +11,7 @@ import pytest
 
 from glnn.reproduction import xor
 from glnn.reproduction.baselines import run_baseline
+from glnn.reproduction.planned import table_settings, xor_settings
 from glnn.reproduction.running import (
     commit,
     kinds_of_kernels,
@@ -20,7 +21,7 @@ from glnn.reproduction.running import (
     thinned,
     warm_up,
 )
-from glnn.reproduction.settings import Setting, from_json, table_settings, xor_settings
+from glnn.reproduction.settings import Setting, from_json
 from glnn.reproduction.xor import XorPoint, XorRecord, error_rate, success_passes, successes
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from glnn.reproduction.planned import table_settings, xor_settings
 from glnn.reproduction.running import seeds_of
 from glnn.reproduction.settings import (
     ROWS,
@@ -18,9 +19,7 @@ from glnn.reproduction.settings import (
     from_json,
     readings,
     sizes_at,
-    table_settings,
     to_json,
-    xor_settings,
 )
 
 pytestmark = pytest.mark.small

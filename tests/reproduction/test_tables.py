@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from glnn.reproduction.settings import ROWS, Setting, to_json, xor_settings
+from glnn.reproduction.planned import xor_settings
+from glnn.reproduction.settings import ROWS, Setting, to_json
 from glnn.reproduction.tables import (
     as_markdown,
     invariant_first,

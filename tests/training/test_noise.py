@@ -8,7 +8,7 @@ import pytest
 from glnn import registry
 from glnn.models.base import NO_NOISE
 from glnn.numeric.scratch import Workspace
-from glnn.training import engine as engine_module
+from glnn.training import corpus as corpus_module
 from glnn.training import trainer as trainer_module
 from glnn.training.noise import Noise
 from glnn.training.settings import Settings
@@ -81,7 +81,7 @@ def steps(name: str, count: int = 3, **settings: object) -> list[np.ndarray]:
 @pytest.mark.parametrize("name", ["glnn", "lstm"])
 def test_batch_training_with_noise_has_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer_module, "stretch_length", lambda units: 50)
-    monkeypatch.setattr(engine_module, "_ROWS_PER_JOB", 20)
+    monkeypatch.setattr(corpus_module, "_ROWS", 20)
     usual = steps(name)
     for other in (steps(name, threads=2), steps(name, memory=0)):
         for one, two in zip(usual, other, strict=True):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from glnn.metrics import TRANSITION_METHODS
+from glnn.training import corpus as corpus_module
 from glnn.training import engine as engine_module
 from glnn.training import trainer as trainer_module
 from glnn.training.corpus import prepare
@@ -35,7 +36,7 @@ def assert_same(first: tuple[list[float], list[np.ndarray]], second: tuple[list[
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several stretches, and several jobs in each of them."""
     monkeypatch.setattr(trainer_module, "stretch_length", lambda units: 150)
-    monkeypatch.setattr(engine_module, "_ROWS_PER_JOB", 40)
+    monkeypatch.setattr(corpus_module, "_ROWS", 40)
 
 
 @pytest.mark.parametrize("metric", TRANSITION_METHODS)
@@ -116,7 +117,7 @@ def test_workers_are_at_least_one() -> None:
 
 @pytest.mark.parametrize("name", ["glnn", "lstm"])
 def test_output_begun_while_a_stretch_is_walked_over(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "_ROWS_PER_JOB", 16)
+    monkeypatch.setattr(corpus_module, "_ROWS", 16)
     case = problem(name, lengths=(70, 41))
     method = TRANSITION_METHODS["qdrbpm"]
     found = []

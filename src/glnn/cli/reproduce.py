@@ -189,7 +189,8 @@ def _wanted(
     reading: str,
     xor: XorOptions,
 ) -> list[Setting]:
-    from glnn.reproduction.settings import SCALE, SEEDS, XOR_PASSES, XOR_SEEDS, table_settings, xor_settings
+    from glnn.reproduction.planned import table_settings, xor_settings
+    from glnn.reproduction.settings import SCALE, SEEDS, XOR_PASSES, XOR_SEEDS
     from glnn.sequences import InputError
 
     if what == "table":
@@ -265,8 +266,8 @@ def _show(
 
 
 def _drawn(out: Path, folder: Path, scale: float | None) -> list[Path]:
+    from glnn.reproduction.planned import table_settings
     from glnn.reproduction.results import read_lines
-    from glnn.reproduction.settings import table_settings
     from glnn.sequences import InputError
 
     try:

@@ -10,6 +10,7 @@ every round, and no state is ever older than the chunk before it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +19,10 @@ import numpy as np
 from glnn.sequences import Encoded
 
 SequenceWeights = Literal["length", "equal"]
+
+ALL = slice(None)
+_ROWS = 4096
+"""Rows of the output that make up one job: fixed, as the order of every sum depends on it."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,22 @@ class Stretch:
     """The weight of each sequence that begins here."""
     complete: bool
     """Whether every position is to be predicted."""
+
+    @property
+    def pieces(self) -> list[slice]:
+        """What is walked over before others can begin with its output: the rows of a job, if all are predicted."""
+        if not self.complete:
+            return [ALL]
+        return [slice(begin, begin + _ROWS) for begin in range(0, len(self.x), _ROWS)]
+
+    def parts(
+        self, activities: np.ndarray, piece: slice = ALL
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        """The predicted rows, of a piece or of all, in parts of a fixed size: which, activities, symbols, weights."""
+        a, first = activities if self.complete else activities[self.predicted], piece.start or 0
+        for start in range(0, len(a), _ROWS):
+            rows = slice(first + start, first + start + _ROWS)
+            yield rows, a[start : start + _ROWS], self.y[rows], self.weight[rows]
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,13 @@ from glnn.metrics import Layout, Statistics, TransitionMethod
 from glnn.models import Evidence, Flow, Model, Params
 from glnn.numeric.scratch import Workspace, aligned
 from glnn.output import softmax
-from glnn.training.corpus import Corpus, Stretch
+from glnn.training.corpus import ALL, Corpus, Stretch
 from glnn.training.noise import Noise
 from glnn.training.parallel import Started, Workers
 from glnn.training.results import Derivatives, Forward, NotFinite, Rewritten, Sweep, born_backwards, born_forwards
 
 Precision = Literal["float64", "float32"]
 DEFAULT_MEMORY = 1 << 29
-_ROWS_PER_JOB = 4096
-_ALL = slice(None)
 
 Result = TypeVar("Result")
 
@@ -62,10 +60,7 @@ class Engine:
         self._array = partial(self._space.array, dtype=self._dtype)
 
     def on(self, corpus: Corpus) -> Engine:
-        """An engine for other data of the same alphabet: it shares everything, so the two take turns.
-
-        Nothing is allocated for it: an engine for each of many chunks costs as much as one.
-        """
+        """An engine for other data of the same alphabet: it shares all arrays, so the two take turns."""
         other = copy(self)
         other.corpus, other._keep = corpus, other._fits(corpus)
         return other
@@ -106,14 +101,9 @@ class Engine:
         """
         model, stretches = self.model, self.corpus.stretches
         if state is not None and stretches[0].first[0]:
-            raise ValueError(
-                "the data begin with a sequence of their own: prepare them with continues=True for a state"
-            )
-        if reuse is None:
-            checkpoints: np.ndarray = np.empty((len(stretches), model.state_size))
-            traces: list[np.ndarray | None] = [None] * len(stretches)
-        else:
-            checkpoints, traces = reuse.checkpoints, reuse.traces
+            raise ValueError("the data begin a sequence of their own: prepare them with continues=True for a state")
+        checkpoints = np.empty((len(stretches), model.state_size)) if reuse is None else reuse.checkpoints
+        traces: list[np.ndarray | None] = [None] * len(stretches) if reuse is None else reuse.traces
         weights, state = model.weights(params.theta), model.begin(params.V0 if state is None else state)
         total, writing = 0.0, softmax.no_statistics(model.units, params.w.shape[1])
         before: tuple[Stretch, np.ndarray, np.ndarray, list[Started[_Written]]] | None = None
@@ -128,7 +118,7 @@ class Engine:
                 # Most trials are accepted, and the next thing wanted is then the statistics of w at the same outputs.
                 room = None if evidence is None else evidence[k]
                 started = []
-                for piece in self._pieces(stretch):
+                for piece in stretch.pieces if self.workers.threads > 1 else (ALL,):
                     self._run(weights, params.V0, stretch, state, trace, piece)
                     jobs = self._jobs(softmax.writing_statistics, stretch, trace, params.w, room, piece)
                     started.append(self.workers.start(jobs))
@@ -151,9 +141,8 @@ class Engine:
     ) -> Rewritten:
         """The log-likelihood with other writing weights: the activities do not depend on them.
 
-        What the backward pass of `method` wants of the same outputs comes with it, where activities are kept: give it
-        to `derivatives` if these weights are taken. The arrays of `reuse`, a result of the same method that is no
-        longer wanted, are taken.
+        What the backward pass of `method` wants of the same outputs comes with it, where activities are kept, for
+        `derivatives`. The arrays of `reuse`, a result of the same method that is no longer wanted, are taken.
         """
         variance, total = method.modulus is not None and method.modulus.recursion, 0.0
         kept: list[Evidence] | None = None if reuse is None else reuse.evidence
@@ -251,7 +240,7 @@ class Engine:
                 first = first.copy()
                 first[0] = False
             model.forward(weights, params.V0, stretch.x, first, state, trace)
-            parts = self._parts(stretch, trace)
+            parts = stretch.parts(model.activities(trace))
             jobs = [partial(softmax.symbol_log_likelihoods, a, y, params.w) for _, a, y, _ in parts]
             before, waiting = waiting, self.workers.start(jobs)
             found += [] if before is None else before.results()
@@ -260,10 +249,8 @@ class Engine:
 
     def _no_sums(self, method: TransitionMethod) -> Statistics:
         """The statistics of no data."""
-        nothing = np.zeros(self.model.state_size)
-        return replace(
-            method.statistic.accumulator(self.layout).result(), start_gradient=nothing, start_modulus=nothing
-        )
+        sums, nothing = method.statistic.accumulator(self.layout).result(), np.zeros(self.model.state_size)
+        return replace(sums, start_gradient=nothing, start_modulus=nothing)
 
     def _fits(self, corpus: Corpus) -> bool:
         """Whether activities can be kept: a step holds two passes, its trial's too, and two terms of the output."""
@@ -271,13 +258,7 @@ class Engine:
         return numbers * self._dtype.itemsize <= self._memory
 
     def _run(
-        self,
-        weights: Any,
-        V0: np.ndarray,
-        stretch: Stretch,
-        state: np.ndarray,
-        trace: np.ndarray,
-        piece: slice = _ALL,
+        self, weights: Any, V0: np.ndarray, stretch: Stretch, state: np.ndarray, trace: np.ndarray, piece: slice = ALL
     ) -> None:
         """Forwards over a stretch, or a piece of it, with noise where there is any."""
         x = stretch.x[piece]
@@ -286,12 +267,6 @@ class Engine:
             noise = (self.noise.rows(self.draw, stretch.begin + (piece.start or 0), len(x), self.model.units),)
         self.model.forward(weights, V0, x, stretch.first[piece], state, trace[piece], *noise)
 
-    def _pieces(self, stretch: Stretch) -> list[slice]:
-        """What is walked over before others can begin with its output: the rows of a job, if all are predicted."""
-        if self.workers.threads == 1 or not stretch.complete:
-            return [_ALL]
-        return [slice(begin, begin + _ROWS_PER_JOB) for begin in range(0, len(stretch.x), _ROWS_PER_JOB)]
-
     def _trace_for(self, stretch: Stretch, k: int) -> np.ndarray:
         if self._keep:
             return aligned(len(stretch.x), self.model.trace_width, dtype=self._dtype)
@@ -299,26 +274,12 @@ class Engine:
 
     def _room(self, stretch: Stretch, variance: bool, name: str = "") -> Evidence:
         """Arrays for the output's terms of a stretch; those of a name are used again."""
-        error, spread = (
-            (len(stretch.predicted), self.model.units),
-            (len(stretch.predicted) * variance, self.model.units),
-        )
+        shapes = [(len(stretch.predicted) * wanted, self.model.units) for wanted in (True, variance)]
         if name:
-            arrays = self._array(f"error, {name}", *error), self._array(f"variance, {name}", *spread)
+            arrays = [self._array(f"{which}, {name}", *shape) for which, shape in enumerate(shapes)]
         else:
-            arrays = aligned(*error, dtype=self._dtype), aligned(*spread, dtype=self._dtype)
+            arrays = [aligned(*shape, dtype=self._dtype) for shape in shapes]
         return Evidence(stretch.x, stretch.first, stretch.predicted, *arrays)
-
-    def _parts(
-        self, stretch: Stretch, trace: np.ndarray, piece: slice = _ALL
-    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-        """The predicted rows, of a piece or of all, in parts of a fixed size: which, activities, symbols, weights."""
-        a, first = self.model.activities(trace[piece]), piece.start or 0
-        if not stretch.complete:
-            a = a[stretch.predicted]
-        for start in range(0, len(a), _ROWS_PER_JOB):
-            rows = slice(first + start, first + start + _ROWS_PER_JOB)
-            yield rows, a[start : start + _ROWS_PER_JOB], stretch.y[rows], stretch.weight[rows]
 
     def _jobs(
         self,
@@ -327,11 +288,11 @@ class Engine:
         trace: np.ndarray,
         w: np.ndarray,
         room: Evidence | None = None,
-        piece: slice = _ALL,
+        piece: slice = ALL,
     ) -> list[Callable[[], Result]]:
         """Jobs that compute terms of the output of a stretch, part by part, those of `room` into its arrays."""
         jobs: list[Callable[[], Result]] = []
-        for rows, a, y, weight in self._parts(stretch, trace, piece):
+        for rows, a, y, weight in stretch.parts(self.model.activities(trace[piece]), piece):
             into = () if room is None else (room.error[rows], room.variance[rows] if len(room.variance) else None)
             jobs.append(partial(terms, a, y, weight, w, *into))
         return jobs
