@@ -49,7 +49,7 @@ def compress(data: Any) -> bytes:
 
 
 def decompress(blob: bytes | bytearray | memoryview, *, most_symbols: int | None = None) -> Any:
-    """What `compress` was given. From strangers it can be very much: `most_symbols` refuses more bytes."""
+    """What `compress` was given. From a stranger it may be very long: `most_symbols` sets a limit."""
     if not isinstance(blob, bytes | bytearray | memoryview):
         raise InputError(f"decompress was given {type(blob).__name__}: give the bytes that compress() made")
     content = io.BytesIO()

@@ -131,7 +131,7 @@ def _check_sum(source: BinaryIO, size: int) -> None:
 
 
 def _check_sense(header: Header) -> None:
-    """Numbers that no encoder writes: every symbol costs something, and so does every sequence."""
+    """Refuse numbers that no encoder writes: every symbol costs something, and so does every sequence."""
     bits = 8 * header.code + 64
     most_sequences = header.symbols if header.ends else bits
     if header.symbols > bits << 32 or (header.several and header.sequences > most_sequences):

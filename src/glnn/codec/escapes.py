@@ -17,7 +17,7 @@ from glnn.sequences.special import escaped_bits, spell, unspell
 
 _RANGES = {"bytes": 256, "characters": 0x110000}
 _END = 0xFF
-# Longer than any token that can be written; otherwise a damaged stream could be spelled without end.
+# Longer than any token that can be written; without a limit a damaged stream could go on for ever.
 _LONGEST = 1 << 24
 
 

@@ -62,8 +62,8 @@ def decompress_file(
 ) -> int:
     """Write the file that was compressed into `path` to `target`; returns the number of bytes written.
 
-    Another model, or a stream that is damaged, is refused, and `target` stays as it was. A stream from strangers can
-    hold very many symbols in few bytes: `most_symbols` refuses more than that.
+    Another model, or a stream that is damaged, is refused, and `target` stays as it was. A stream from a stranger can
+    hold very many symbols in a few bytes: `most_symbols` sets a limit.
     """
     predictor = predictor_of(model)
     source = Path(path)
@@ -123,7 +123,7 @@ def encode_bytes(predictor: Predictor, blocks: Blocks, code: BinaryIO, **others:
     all_tokens = tokens_and_layout("bytes", blocks)
     runs = (run for tokens, _ in all_tokens for run in runs_of_tokens(tokens, predictor.alphabet))
     write_sequence(encoder, runs, symbols, None)
-    # The checksum and the length are known only after all blocks were read.
+    # The checksum and the length are known only once all blocks are read.
     coded = encoder.finish()
     digest = blocks.digest.digest()
     return Header(fingerprint(predictor), digest, symbols.symbols, 1, coded, portable=encoder.portable, **others)
@@ -190,7 +190,7 @@ class _Window:
 
 
 class Nowhere:
-    """Takes data that are only checked."""
+    """Swallows data that are only checked."""
 
     def write(self, block: bytes) -> None:
         """Forget it."""

@@ -61,7 +61,7 @@ def decompress(model: Any, blob: bytes, *, most_symbols: int | None = None) -> A
     """The data that `compress` was given, as the alphabet's natural kind; a compressed file gives its bytes.
 
     Several sequences come as a list, or as `glnn.Sequences` where a list of texts would be taken for one sequence. A
-    stream from strangers can hold very many symbols in few bytes: `most_symbols` refuses more than that.
+    stream from a stranger can hold very many symbols in a few bytes: `most_symbols` sets a limit.
     """
     if not isinstance(blob, bytes | bytearray | memoryview):
         raise InputError(f"decompress was given {type(blob).__name__}: give the bytes that compress() made")
@@ -100,7 +100,7 @@ def predictor_of(model: Any) -> Predictor:
 
 
 def open_stream(predictor: Predictor, source: BinaryIO, most_symbols: int | None = None) -> Header:
-    """Check everything that can be checked before decoding; `source` is left at the code."""
+    """Check all that can be checked before decoding; `source` is left where the code begins."""
     header = read_header(source)
     if most_symbols is not None and header.symbols > most_symbols:
         raise StreamError(f"the stream holds {header.symbols} symbols, and most_symbols allows {most_symbols}")

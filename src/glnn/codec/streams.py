@@ -59,7 +59,7 @@ class StreamEncoder:
             self.number((value >> shift) & ((1 << width) - 1), 1 << width)
 
     def finish(self) -> int:
-        """Write what is left; returns the number of bytes in all. What was learned on the way can be forgotten."""
+        """Write what is left; returns the number of bytes in all. What was learned on the way is no longer needed."""
         self._flush()
         range_coder.finish(self._coder, self._out)
         self._write()

@@ -1,4 +1,4 @@
-"""Coding steps from one compiled loop over one state array: what a predictor with a compiled step writes to have them.
+"""Coding steps from one compiled loop over one state array: what a predictor with a compiled step has to provide.
 
 The loop is `code(decoding, codes, end, state, *given, M, coder, buffer)`, around `code_symbol` of `quantised.py`; it
 serves both sides, so that encoder and decoder cannot differ. `models/coding_kernels.py` has examples.
@@ -36,7 +36,7 @@ class LoopSteps:
         self._state[:] = self._start
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
-        """Encode symbols; gives how many `out` had room for."""
+        """Encode symbols; returns how many `out` had room for."""
         # A copy: the loop writes down what it codes.
         return int(self._loop(False, np.array(codes, np.int32), NO_END, *self._arguments(coder, out)))
 
@@ -45,7 +45,7 @@ class LoopSteps:
         encode(self._M, TOTAL, coder, out)
 
     def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
-        """Decode symbols; gives how many."""
+        """Decode symbols; returns how many."""
         return int(self._loop(True, codes, end, *self._arguments(coder, source)))
 
     def identity(self) -> Iterator[Any]:

@@ -26,7 +26,7 @@ def known_counts(escape: float | None) -> np.uint64:
 
 @kernel()
 def accumulate(p: np.ndarray, C: np.ndarray) -> None:
-    """C from p, in the order of the symbols. What is no positive number counts as 0, all of it as uniform."""
+    """C from p, in the order of the symbols. What is not a positive number counts as 0; if all does, as uniform."""
     total = 0.0
     C[0] = 0.0
     for y in range(p.size):

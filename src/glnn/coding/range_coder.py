@@ -2,7 +2,7 @@
 
 A symbol with the counts begin … end out of 2^32 takes the part ⌊span · begin / 2^32⌋ … ⌊span · end / 2^32⌋, in exact
 integers, with span in [2^56, 2^64): so a symbol costs log2(2^32 / counts) bits to within 2^-24 even for a single count.
-Unlike an ANS coder it writes in the order it reads: memory is bounded and no part of a stream is set off from another.
+Unlike an ANS coder it writes in the order it reads: memory is bounded, and a stream is one piece.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def part(span: np.uint64, count: np.uint64) -> np.uint64:
 
 @kernel()
 def has_room(coder: np.ndarray, out: np.ndarray, margin: int) -> bool:
-    """Whether `out` takes `margin` more bytes whatever they are."""
+    """Whether `out` has room for `margin` more bytes, whatever they are."""
     return coder[PLACE] + coder[PENDING] + np.uint64(margin) <= np.uint64(out.size)
 
 
@@ -104,7 +104,7 @@ def finish(coder: np.ndarray, out: np.ndarray) -> None:
 
 @kernel()
 def _shift(byte: np.uint64, coder: np.ndarray, out: np.ndarray) -> None:
-    """The byte leaves the interval; one that a carry would turn over waits for what comes."""
+    """The byte leaves the interval; one that a carry could still change waits."""
     if byte == _FULL:
         coder[PENDING] += _ONE
         return
@@ -153,7 +153,7 @@ def decode(begin: np.uint64, end: np.uint64, coder: np.ndarray, source: np.ndarr
 
 @kernel()
 def code(decoding: bool, begin: np.uint64, end: np.uint64, coder: np.ndarray, buffer: np.ndarray) -> None:
-    """Go over these counts, on either side."""
+    """Encode or decode these counts."""
     if decoding:
         decode(begin, end, coder, buffer)
     else:

@@ -2,7 +2,7 @@
 
 A predictor that has compiled loops offers them by a method `coding_steps(escape, share=0.0)`: its steps when an escape
 has that probability and a share δ of the uniform distribution is mixed in, (1 − δ) π + δ / A, or None where it has
-none for such a case. Others are driven through their states.
+none for this case. Others are driven through their states.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Steps(Protocol):
         ...
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
-        """Encode symbols, without escapes; gives how many `out` had room for."""
+        """Encode symbols, without escapes; returns how many `out` had room for."""
         ...
 
     def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
@@ -34,7 +34,7 @@ class Steps(Protocol):
         ...
 
     def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
-        """Fill `codes` until the code `end`, an escape, or the end of `source`; gives how many."""
+        """Fill `codes` until the code `end`, an escape, or the end of `source`; returns how many."""
         ...
 
     def identity(self) -> Iterator[Any]:

@@ -1,8 +1,8 @@
 """What context trees and n-grams share: both count what they read, and can go on counting.
 
 A model of counts reads data block by block. Its learner reads on in counts of its own; what it has learned is the
-symbols read, sequence after sequence, so that one is learned symbol by symbol when it is the only one, and as a whole,
-when it ends, when there are several.
+symbols read, sequence after sequence, so a single one is learned symbol by symbol, and each of several as a whole,
+when it ends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class CountedModel:
     """A model that reads along the data, learning from them or not."""
 
     def with_learning(self, learning: Literal["online", "frozen"]) -> Self:
-        """The same, learning from what it scores or not."""
+        """The same, learning or not from what it scores."""
         raise NotImplementedError
 
     def frozen(self) -> Self:
@@ -96,7 +96,7 @@ class CountedLearner:
             self.read(codes)
 
     def read(self, codes: np.ndarray) -> np.ndarray:
-        """The same; gives the probability of each symbol before it was learned."""
+        """The same; returns the probability of each symbol before it was learned."""
         first = np.zeros(len(codes), bool)
         first[0] = True
         return np.exp(self._reader.read(np.ascontiguousarray(codes, np.int32), first, learn=True)[0])

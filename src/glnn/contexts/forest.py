@@ -75,7 +75,7 @@ class Forest:
         return self._indexed(nodes, roots, number, history, symbols, self.replayable)
 
     def within(self, nodes: int, symbols: int) -> Forest:
-        """The same trees, without room beyond so many nodes and symbols."""
+        """The same trees, with no room beyond this many nodes and symbols."""
         if self.nodes.size <= nodes and self.history.size <= symbols:
             return self
         kept = self.nodes[:nodes].copy(), self.slots, self.used, self.history[:symbols].copy()

@@ -16,7 +16,7 @@ SYMBOLS = 1
 
 @dataclass(frozen=True)
 class ReadProgress:
-    """Given to the callback: how many symbols were read of how many, how likely they were, how many nodes it took."""
+    """Given to the callback: symbols read, of how many, how likely they were, and how many nodes it took."""
 
     symbols: int
     total: int
@@ -56,7 +56,7 @@ def push(y: int, context: np.ndarray, learn: bool, used: np.ndarray, history: np
 
 
 def likeliest_of(distribution: np.ndarray, top: int) -> np.ndarray:
-    """Rows (code, probability) of the likeliest symbols, of equals the one of the lower code first."""
+    """Rows (code, probability) of the likeliest symbols; among equals the lower code comes first."""
     order = np.argsort(-distribution, kind="stable")[:top]
     rows = np.full((top, 2), -1.0)
     rows[: order.size, 0], rows[: order.size, 1] = order, distribution[order]

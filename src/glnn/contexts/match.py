@@ -15,7 +15,7 @@ from glnn.contexts.mixing_plan import Plan
 from glnn.numeric.kernel import kernel
 
 _MOST_MISSES = 8
-# So many right symbols after a miss, and it is forgotten.
+# After this many right symbols, a miss is forgotten.
 _RECOVERED = 16
 
 

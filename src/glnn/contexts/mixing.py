@@ -137,7 +137,7 @@ class Reader:
         return self._room_to_pack()[:size].tobytes()
 
     def unpack(self, packed: bytes, at: int) -> int:
-        """Stand where another stood, of which the bytes from `at` on tell; gives where they end."""
+        """Go to the place that the bytes from `at` on describe; returns where they end."""
         room = self._room_to_pack()
         given = np.frombuffer(packed, np.uint8, min(len(packed) - at, room.size), at)
         room[: given.size] = given
@@ -149,7 +149,7 @@ class Reader:
         self.cursor, self._asked = new_cursor(self.plan), -1
 
     def own(self) -> None:
-        """Have a memory of its own, to change."""
+        """Take a memory of its own, which it may change."""
         if not self.owns:
             self.memory, self.owns = self.memory.copy(), True
 
@@ -228,7 +228,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class ContextMixing:
-    """What was learned by reading data, for scoring other data; itself it never changes.
+    """What was learned by reading data, for scoring other data; it never changes itself.
 
     `online` goes on learning from what it scores; else every sequence is scored alike. `tail` is the place after the
     last symbol read.
@@ -248,7 +248,7 @@ class ContextMixing:
         return Reader(self.plan, self.memory, cursor, changes, benches=self.benches)
 
     def with_learning(self, online: bool) -> ContextMixing:
-        """The same, going on learning or not."""
+        """The same, learning on or not."""
         return replace(self, online=online)
 
 

@@ -1,7 +1,7 @@
 """Weights that will not go on learning: the mean over the second half of what was read, w̄ = (1/S) Σ_s w_s.
 
-Steps of gradient leave the last weights in the noise of the last symbols. What goes on learning follows it with profit;
-what is frozen predicts better by the mean.
+Steps of gradient leave the last weights in the noise of the last symbols. What goes on learning profits from
+following it; what is frozen predicts better with the mean.
 """
 
 from __future__ import annotations

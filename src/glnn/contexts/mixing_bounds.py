@@ -2,7 +2,7 @@
 
 Tables double while they may. A table that may not and is full keeps the better half of what it has: contexts by how
 often the last symbol came in a row, those of many followers before those of one; decisions by how often they were met;
-places by how late. The history is a ring. Time for it, spread over the symbols that filled a table, is constant.
+places by how late. The history is a ring. Spread over the symbols that filled a table, this takes constant time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from glnn.sequences import InputError
 MOST = 1 << 20
 # The same for what is read once and kept: some 440 MB in all, which some million symbols fill.
 LARGEST = 1 << 23
-# A history that is a ring has always room.
+# A history that is a ring always has room.
 _ANY = -(1 << 62)
 
 
@@ -50,7 +50,7 @@ def _better_half(table: np.ndarray, wanted: int) -> np.ndarray:
     """The entries of the greatest worth that take half of the slots, entered in a table of the same size."""
     half = table.size // 2
     if half + wanted > table.size // 4 * 3:
-        raise InputError(f"tables of {table.size:,} slots are too small for {wanted:,} entries a symbol: allow more")
+        raise InputError(f"tables of {table.size:,} slots are too small for {wanted:,} entries per symbol: allow more")
     names, used = table.dtype.names or (), np.flatnonzero(table["key"])
     if "at" in names:
         worth = table["at"][used]
@@ -58,7 +58,7 @@ def _better_half(table: np.ndarray, wanted: int) -> np.ndarray:
         worth = table["run" if "kind" in names else "count"][used].astype(np.int64)
         if "kind" in names:
             worth += np.where(table["kind"][used] == MANY, 1 << 20, 0)
-        # Of equal worth those of the greater key, which is as good as drawn.
+        # Among equals those with the greater key, which is as good as random.
         worth = (worth << 40) | (table["key"][used] >> np.uint64(24)).astype(np.int64)
     kept = used[worth >= np.partition(worth, worth.size - half)[worth.size - half]]
     same = np.zeros_like(table)

@@ -39,7 +39,7 @@ class MixingSteps:
         self._reader.restart()
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
-        """Encode symbols; gives how many `out` had room for."""
+        """Encode symbols; returns how many `out` had room for."""
         done = 0
         while done < codes.size:
             self._reader.make_room()
@@ -54,7 +54,7 @@ class MixingSteps:
         encode(self._M, TOTAL, coder, out)
 
     def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
-        """Decode symbols; gives how many."""
+        """Decode symbols; returns how many."""
         done = 0
         while done < codes.size:
             self._reader.make_room()
@@ -102,7 +102,7 @@ def encode_decisions(
     coder: np.ndarray,
     out: np.ndarray,
 ) -> int:
-    """Encode symbols; gives how many there was room for, in `out` and in the tables."""
+    """Encode symbols; returns how many there was room for, in `out` and in the tables."""
     for t in range(codes.size):
         if (changes & COUNTS and not tables_have_room(room, memory)) or not has_room(coder, out, margin):
             return t
@@ -136,7 +136,7 @@ def decode_decisions(
     coder: np.ndarray,
     source: np.ndarray,
 ) -> int:
-    """Fill `codes` until `end`, an escape (the code A), or the end of `source` or of the tables; gives how many."""
+    """Fill `codes` until `end`, an escape (the code A), or the end of `source` or of the tables; returns how many."""
     for t in range(codes.size):
         if (changes & COUNTS and not tables_have_room(room, memory)) or not has_bytes(coder, source, margin):
             return t

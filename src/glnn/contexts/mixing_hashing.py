@@ -20,7 +20,7 @@ ONE = np.uint64(1)
 
 @kernel(_nrt=False, forceinline=True)
 def combined(first: np.uint64, second: np.uint64) -> np.uint64:
-    """One well-mixed number of two."""
+    """Two numbers mixed into one."""
     h = ((first + _FIRST) * _SECOND) ^ ((second + ONE) * _FIRST)
     h = (h ^ (h >> _HALF)) * _SECOND
     return h ^ (h >> _SHIFT)
@@ -42,7 +42,7 @@ def find(key: np.uint64, table: np.ndarray) -> int:
 
 @kernel(_nrt=False, forceinline=True)
 def fetch(key: np.uint64, table: np.ndarray) -> None:
-    """Have the first slot fetched where `find` will look: finding waits for memory more than for anything else."""
+    """Have the first slot fetched where `find` will look: finding mostly waits for memory."""
     place: int = np.int64(key & np.uint64(table.size - 1))  # type: ignore[assignment]
     prefetch(table, place)
 

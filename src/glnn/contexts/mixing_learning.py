@@ -22,7 +22,7 @@ _CORRECTION_RATE, _STEADY_CORRECTION_RATE = 0.02, 0.005
 _MOST_TIMES = 255.0
 _MOST_COUNTED = 250
 _LONGEST_RUN = 65535
-# A run is entered in the tree of decisions as at most this many sights.
+# A run is entered in the tree of decisions as at most this many observations.
 _MOST_ENTERED = 60
 _TWO_SYMBOLS = (1 << 2 * SYMBOL_BITS) - 1
 

@@ -46,7 +46,7 @@ def _get(given: np.ndarray, at: int) -> tuple[np.uint64, int]:
 
 @kernel(_nrt=False)
 def pack(cursor: Cursor, out: np.ndarray) -> int:
-    """Write the place; gives how many bytes it took."""
+    """Write the place; returns how many bytes it took."""
     recent, seen, lines, at = cursor.recent, cursor.seen, cursor.lines, 0
     for k in range(cursor.hashes.size):
         at = _put(out, at, cursor.hashes[k])
@@ -79,7 +79,7 @@ def pack(cursor: Cursor, out: np.ndarray) -> int:
 
 @kernel(_nrt=False)
 def unpack(cursor: Cursor, given: np.ndarray) -> int:
-    """Move the cursor to a place; gives how many bytes that was."""
+    """Move the cursor to a place; returns how many bytes that was."""
     recent, seen, lines, at = cursor.recent, cursor.seen, cursor.lines, 0
     for k in range(cursor.hashes.size):
         cursor.hashes[k], at = _get(given, at)

@@ -73,7 +73,7 @@ def make_plan(
 ) -> Plan:
     """The plan for symbols of these frequencies; `letter` marks the symbols that words are made of.
 
-    One text has more to look at now than in the first version; several sequences are read as ever.
+    One text has more to look at now than in the first version; several sequences are read as before.
     """
     if several or frequencies.size <= _FEW:
         version = FIRST

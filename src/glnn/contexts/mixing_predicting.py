@@ -182,7 +182,7 @@ def _choose_rows(at: int, node: int, longest: int, plan: Plan, cursor: Cursor, w
 
 @kernel(_nrt=False, forceinline=True)
 def _mixed(at: int, node: int, memory: Memory, work: Work) -> float:
-    """Both layers; gives the log-odds."""
+    """Both layers; returns the log-odds."""
     x, row = work.x[at], work.row[at]
     final = memory.final_weights[min(node, NODES - 1)]
     result = 0.0

@@ -1,10 +1,10 @@
 """One symbol as it arrives: its probability, the likeliest symbols before it, and learning it, each a call of its own.
 
 What was predicted on the symbol's path stays in the scratch until the symbol is learned, so that the likeliest can be
-asked for in between, or not at all. They are found best first: of all branchings and symbols that were reached, the one
-that can have most is next; a branching is decided, a symbol is told. What others say beside is counted in: a symbol has
-w m + Σ_k w_k p_k, added in this order as in `glnn.predictors.odds`, and below a branching there is at most w m and the
-largest rest of its symbols. Masses m are products in the order of the path, as in `mixing_reading`.
+asked for in between, or not at all. They are found best first: of all branchings and symbols that were reached, the
+one that can still be likeliest is next; a branching is decided, a symbol is reported. What others say beside is counted
+in: a symbol has w m + Σ_k w_k p_k, added in this order as in `glnn.predictors.odds`, and below a branching there is at
+most w m and the largest rest of its symbols. Masses m are products in the order of the path, as in `mixing_reading`.
 """
 
 from __future__ import annotations
@@ -107,11 +107,11 @@ class Frame:
             _look(self.plan, self.memory, self.work, asked, outside, cursor, out)
 
     def pack(self, cursor: Cursor, out: np.ndarray) -> int:
-        """Write a place as bytes; gives how many."""
+        """Write a place as bytes; returns how many."""
         return _pack_bound(self._bound(cursor), out) if COMPILED else pack(cursor, out)
 
     def unpack(self, cursor: Cursor, given: np.ndarray) -> int:
-        """Move the cursor to a place; gives how many bytes that was."""
+        """Move the cursor to a place; returns how many bytes that was."""
         return _unpack_bound(self._bound(cursor), given) if COMPILED else unpack(cursor, given)
 
 

@@ -66,7 +66,7 @@ def read(
     rows: np.ndarray,
     probability: np.ndarray,
 ) -> int:
-    """Fill the probability of each symbol from `begin` on; gives where it had to stop for want of room, or the end.
+    """Fill the probability of each symbol from `begin` on; returns where it had to stop for want of room, or the end.
 
     `rows` has a row for each symbol, to be filled with the whole distribution, or none.
     """

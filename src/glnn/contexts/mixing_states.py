@@ -1,9 +1,9 @@
 """Bit histories: how often 0 and 1 were seen in a context, the old ones discounted, as one small number.
 
 A state is (zeros, ones, last bit). Seeing a bit adds one to its count; if the other count is above 2, half of the rest
-of it is forgotten, for what was is then no longer so. What a state *means* is learned: every context has a probability
+of it is forgotten, since things have changed. What a state *means* is learned: every context has a probability
 for each state, which is corrected whenever a decision finds the context in that state.
-Where old and new count alike, a state is instead a class of (probability, number of sights).
+Where old and new count alike, a state is instead a class of (probability, number of observations).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ODDS_EDGE = 8.0
 
 @kernel(_nrt=False, forceinline=True)
 def class_of(chance: float, count: int) -> int:
-    """The class of a probability that stands on this many sights."""
+    """The class of a probability that rests on this many observations."""
     odds = min(max(stretch(chance), -_ODDS_EDGE), _ODDS_EDGE)
     place = min(int((odds + _ODDS_EDGE) * (_ODDS_CLASSES / (2.0 * _ODDS_EDGE))), _ODDS_CLASSES - 1)
     size = 0

@@ -83,7 +83,7 @@ class Counts:
         return bool(kernels.has_room(order, self.contexts, self.events, self.used, self.history))
 
     def grown(self, wanted: int, most: Most | None = None) -> Counts:
-        """The same counts with room for so many more of each, as far as there may be."""
+        """The same counts with room for this many more of each, up to the bound."""
         number = self.used.tolist()
         if self.has_room(wanted):
             return self
@@ -96,7 +96,7 @@ class Counts:
         )
 
     def within(self, most: Most) -> Counts:
-        """The same counts, without room beyond so many."""
+        """The same counts, with no room beyond this many."""
         arrays = (self.contexts, self.events, self.history)
         bounds = (most.contexts, most.events, most.symbols)
         if all(array.size <= bound for array, bound in zip(arrays, bounds, strict=True)):

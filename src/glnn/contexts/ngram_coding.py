@@ -40,7 +40,7 @@ class NGramSteps:
         begin_sequence(self._context, base, self._learn, self._counts.used, self._counts.history)
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
-        """Encode symbols; gives how many `out` had room for."""
+        """Encode symbols; returns how many `out` had room for."""
         return self._code(False, np.array(codes, np.int32), NO_END, coder, out)
 
     def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
@@ -48,7 +48,7 @@ class NGramSteps:
         encode(self._M, TOTAL, coder, out)
 
     def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
-        """Decode symbols; gives how many."""
+        """Decode symbols; returns how many."""
         return self._code(True, codes, end, coder, source)
 
     def _code(self, decoding: bool, codes: np.ndarray, end: int, coder: np.ndarray, buffer: np.ndarray) -> int:
@@ -98,7 +98,7 @@ def code_ngram(
     coder: np.ndarray,
     buffer: np.ndarray,
 ) -> int:
-    """Code symbols until `end`, an escape (the code A), or the end of the buffer or of the tables; gives how many."""
+    """Code symbols until `end`, an escape (the code A), or the end of the buffer or of the tables; returns how many."""
     order, base = context.size + 1, A + 1
     path, D, p, C = np.empty(order, np.int64), np.empty((order, 4)), np.empty(A), np.empty(A + 1)
     discounts(kinds, D)

@@ -55,7 +55,7 @@ def discounts(kinds: np.ndarray, D: np.ndarray) -> None:
 
 @kernel(_nrt=False)
 def find(context: np.ndarray, base: int, slots: np.ndarray, contexts: np.ndarray, path: np.ndarray) -> int:
-    """Fill `path` with the contexts that were met, the empty one first; gives how many."""
+    """Fill `path` with the contexts that were met, the empty one first; returns how many."""
     path[0] = 0
     for d in range(context.size):
         place = slot(path[d] * base + context[d], slots, contexts)
@@ -239,7 +239,7 @@ def read(
     log_likelihoods: np.ndarray,
     pi: np.ndarray,
 ) -> int:
-    """Predict symbol after symbol, learning or not; gives how many were read. `pi` has a row for each or none.
+    """Predict symbol after symbol, learning or not; returns how many were read. `pi` has a row for each or none.
 
     Reading stops where the arrays might not hold what a symbol adds: make them larger.
     """

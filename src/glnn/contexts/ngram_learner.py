@@ -42,7 +42,7 @@ MOST = Most(contexts=1 << 21, events=1 << 21, symbols=1 << 20)
 class _Bounded(NGramReader):
     """Forgets the older half of what it read when there is no room for more.
 
-    When that is depends on what was read only: arrays are never larger than they may be.
+    When that happens depends only on what was read: arrays never exceed their bound.
     """
 
     def __init__(self, model: NGramModel, counts: Counts, context: np.ndarray, most: Most) -> None:

@@ -16,7 +16,7 @@ def checked_history(memory: dict[str, np.ndarray], size: int) -> np.ndarray:
     history = memory.get("history", np.zeros(0))
     fits = history.ndim == 1 and history.dtype.kind in "iu" and history.size > 1
     if not fits or history.min() < 0 or history.max() > size or history[0] != size or history[-1] == size:
-        raise InputError("what a stream learned does not fit its model (history): take the file of the same model")
+        raise InputError("what a stream learned does not fit its model (history): use the file of the same model")
     return history.astype(np.int32)
 
 

@@ -58,17 +58,17 @@ class ContextTreeSettings:
     def __post_init__(self) -> None:
         for name, least in (("depth", 0), ("max_nodes", 1), ("weight_limit", 0), ("count_limit", 1)):
             if getattr(self, name) < least:
-                raise InputError(f"{name} is {getattr(self, name)}: it is at least {least}")
+                raise InputError(f"{name} is {getattr(self, name)}: it must be at least {least}")
         for name, most in (("prior", 1e6), ("switching", 0.5), ("first_ratio", 1e6)):
             if not 0.0 < getattr(self, name) <= most:
-                raise InputError(f"{name} is {getattr(self, name)}: it is above 0 and at most {most:g}")
+                raise InputError(f"{name} is {getattr(self, name)}: it must be above 0 and at most {most:g}")
         for name, known in (
             ("weighting", WEIGHTINGS),
             ("decomposition", DECOMPOSITIONS),
             ("estimator", ESTIMATORS),
         ):
             if getattr(self, name) not in known:
-                raise InputError(f"{name} is {getattr(self, name)!r}: it is one of {', '.join(known)}")
+                raise InputError(f"{name} is {getattr(self, name)!r}: it must be one of {', '.join(known)}")
 
     @classmethod
     def paper(cls, depth: int = 16, **others: object) -> ContextTreeSettings:
@@ -150,7 +150,7 @@ class ContextTreeWeighting(CountedModel):
         return ContextTreeSteps(self, escape) if share == 0.0 else None
 
     def context_weights(self, data: Encoded) -> np.ndarray:
-        """How much contexts of each length say before each symbol: (T, depth + 1), rows of sum 1; learns nothing."""
+        """How much contexts of each length say before each symbol: (T, depth + 1), rows sum to 1; learns nothing."""
         first = data.first
         first[:1] = False
         weights = np.empty((data.codes.size, self.settings.depth + 1))

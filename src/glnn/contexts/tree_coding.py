@@ -45,7 +45,7 @@ class ContextTreeSteps:
         self._begun = True
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
-        """Encode symbols; gives how many `out` had room for."""
+        """Encode symbols; returns how many `out` had room for."""
         return self._code(False, np.array(codes, np.int32), NO_END, coder, out)
 
     def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
@@ -53,7 +53,7 @@ class ContextTreeSteps:
         encode(self._M, TOTAL, coder, out)
 
     def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
-        """Decode symbols; gives how many."""
+        """Decode symbols; returns how many."""
         return self._code(True, codes, end, coder, source)
 
     def _code(self, decoding: bool, codes: np.ndarray, end: int, coder: np.ndarray, buffer: np.ndarray) -> int:
@@ -115,7 +115,7 @@ def code_bits(
     coder: np.ndarray,
     buffer: np.ndarray,
 ) -> int:
-    """Code symbols until `end`, an escape (the code A), or the end of the buffer or of the pool; gives how many."""
+    """Code symbols until `end`, an escape (the code A), or the end of the buffer or of the pool; returns how many."""
     depth, base = context.size, lengths.size + 1
     beta, prior, rate, limit, most = rules[BETA], rules[PRIOR], rules[RATE], rules[LIMIT], int(rules[MOST])
     path = np.empty(depth + 1, np.int64)

@@ -150,7 +150,7 @@ def descend(
     history: np.ndarray,
     path: np.ndarray,
 ) -> tuple[int, bool]:
-    """Fill `path` with the nodes of the context, the empty one (the root) first; gives how many.
+    """Fill `path` with the nodes of the context, the empty one (the root) first; returns how many.
 
     Also whether the last one speaks for all longer contexts; if not, the next longer one was never met here. Without
     `create`, a leaf that must branch is repeated for each of the contexts that it stands for.
@@ -200,7 +200,7 @@ def zero_probability(
     estimates: np.ndarray,
     weighted: np.ndarray,
 ) -> float:
-    """Fill what p_e and P_w say of a 0 at every node of the path, from the deepest up; gives the root's P_w.
+    """Fill what p_e and P_w say of a 0 at every node of the path, from the deepest up; returns the root's P_w.
 
     A 1 has what is left to 1, everywhere.
     """

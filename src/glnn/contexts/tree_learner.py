@@ -45,7 +45,7 @@ class _Beside(Reader):
 class _Bounded(Reader):
     """Forgets the older half of what it read when there is no room for more.
 
-    When that is depends on what was read only: arrays are never larger than they may be.
+    When that happens depends only on what was read: arrays never exceed their bound.
     """
 
     def __init__(self, trees: ContextTreeWeighting, forest: Forest, context: np.ndarray, most: Most) -> None:

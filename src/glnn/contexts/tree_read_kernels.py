@@ -12,7 +12,7 @@ from glnn.contexts.history import begin_sequence, push
 from glnn.contexts.tree_kernels import descend, has_room, is_full, learn_bit, node_beta, zero_probability
 from glnn.numeric.kernel import kernel
 
-# How much each bit is thought to have occurred before; β of a new context; switching rate; largest β; largest count;
+# How often each bit is thought to have occurred before; β of a new context; switching rate; largest β; largest count;
 # most nodes; longest code of a symbol.
 RULES = ("prior", "beta", "rate", "limit", "most", "capacity", "longest")
 PRIOR, BETA, RATE, LIMIT, MOST, CAPACITY, LONGEST = range(7)
@@ -114,7 +114,7 @@ def read(
     log_likelihoods: np.ndarray,
     pi: np.ndarray,
 ) -> int:
-    """Predict symbol after symbol, learning or not; gives how many were read. `pi` has a row for each or none.
+    """Predict symbol after symbol, learning or not; returns how many were read. `pi` has a row for each or none.
 
     Reading stops where the arrays might not hold what a symbol adds: make them larger.
     """

@@ -3,9 +3,9 @@
 M̃ sums squares over time, as if a parameter's effects at different times had nothing to do with each other. In a unit
 that remembers they add up: its step δ changes the data by Σ_t (∂_δ log π_t)², the Fisher length of δ, where the metric
 expects δᵀ(M̃ + ε)δ = G·δ. The quotient is about the number of times that act together, 1 for a unit without memory and
-ten thousands for one that integrates over a long time; with one learning rate for all, the longest memory decides how
-little every unit may move. Here each unit's step is divided by its own quotient. Both lengths are free of coordinates,
-so what was invariant stays so.
+tens of thousands for one that integrates over a long time; with one learning rate for all, the longest memory decides
+how little each unit may move. Here each unit's step is divided by its own quotient. Both lengths are free of
+coordinates, so what was invariant stays so.
 
 Not in the paper: a direction on top of another one. A measurement takes a pass over the data for each unit.
 """
@@ -25,7 +25,7 @@ _LENGTH = 1e-7
 
 @dataclass(frozen=True)
 class Coherent:
-    """The steps of another direction, each unit's divided by its quotient, which is measured every so many steps."""
+    """The steps of another direction, each unit's divided by its quotient, which is measured every few steps."""
 
     inner: Direction
     every: int
@@ -49,10 +49,10 @@ class Coherent:
         return self.inner.dense(statistics, layout, scales) * of_each
 
     def _divisors(self, found: TransitionStep, statistics: Statistics, layout: Layout, scales: Scales) -> np.ndarray:
-        """The quotients of all units, remembered or measured; no step becomes longer than the metric has it."""
+        """The quotients of all units, remembered or measured; no step becomes longer than the metric makes it."""
         passes = scales.passes
         if passes is None:
-            raise ValueError("how far effects add up is measured on the data: give scales with passes over it")
+            raise ValueError("how far effects add up is measured on the data: give scales that have passes over them")
         known = passes.remembered
         if known is not None and passes.step % self.every and len(known) == layout.units + 1:
             return known
@@ -60,7 +60,7 @@ class Coherent:
 
 
 def coherent(method: TransitionMethod, every: int) -> TransitionMethod:
-    """A method whose steps are shortened; measured every so many steps."""
+    """A method whose steps are shortened; measured every few steps."""
     return replace(method, direction=Coherent(method.direction, every))
 
 

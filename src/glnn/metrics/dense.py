@@ -38,7 +38,7 @@ def packed_blocks(matrices: np.ndarray, block_ptr: np.ndarray, damping: float) -
 def quasi_diagonal_blocks(diagonal: np.ndarray, cross: np.ndarray, block_ptr: np.ndarray) -> list[np.ndarray]:
     """The blocks whose inverse is the quasi-diagonal one: M_00, M_0k and M_kk as they are, elsewhere M_0k M_0l / M_00.
 
-    That is M if the signals are orthogonal to each other once their means are taken off. `diagonal` has its damping.
+    That is M if the signals are orthogonal to each other once their means are subtracted. `diagonal` has its damping.
     """
     blocks = []
     for begin, end in pairwise(block_ptr):

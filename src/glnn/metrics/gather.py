@@ -22,7 +22,7 @@ def gather(source: np.ndarray, order: np.ndarray, s: int, n: int, out: np.ndarra
                 out[k, t] = source[order[s + t], k]
         return
     for place in range(0, n, LANES):
-        # The last eight may have been there already.
+        # The last eight may overlap those before them.
         t = min(place, n - LANES)
         for column in range(0, R, LANES):
             ahead = order[min(s + t + 2 * LANES + column // LANES, last)]

@@ -82,7 +82,7 @@ def full_solve(gradient: np.ndarray, matrices: np.ndarray, block_ptr: np.ndarray
 def _cholesky(L: np.ndarray, K: int) -> float:
     """Factor in place, lower triangle; returns the conditioning, or −1 when the matrix is not positive definite.
 
-    A pivot that is no more than the rounding error of the number it is left of counts as none.
+    A pivot no larger than the rounding error of the number it was subtracted from counts as none.
     """
     largest, smallest = 0.0, np.inf
     for j in range(K):
@@ -161,8 +161,8 @@ def _solve_all(
             if attempt < MOST_RETRIES:
                 counts[0] += 1
                 # Without damping at first, more of it has to begin somewhere: at the matrix's own rounding error.
-                # Beside a metric of 1e70, as moduli reach that grow at every time step, no ε is seen: each number of
-                # the diagonal is raised by a share of itself too, from its rounding error on.
+                # Next to a metric of 1e70, which moduli that grow at every time step reach, ε vanishes: each number of
+                # the diagonal is also raised by a share of itself, its rounding error at first.
                 share = ROUNDING if share == 0.0 else share * MORE_DAMPING
                 epsilon = epsilon * MORE_DAMPING if epsilon > 0.0 else 1e-16 * max(M[0, 0], 1e-300)
         if solved:

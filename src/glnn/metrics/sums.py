@@ -156,7 +156,7 @@ def add_full(
                             symbol_gradient[y, j] += first
                             symbol_modulus[y, j] += third
                 for k in range(1, K, 2):
-                    # Past the last row or column the last one is taken again, and what comes of it is left out.
+                    # Past the last row or column, the last one is used again and its result dropped.
                     k1 = min(k + 1, K - 1)
                     x0, x1 = scaled[k, :n], scaled[k1, :n]
                     for q in range(1, k1 + 1, 4):

@@ -36,12 +36,12 @@ class Passes(Protocol):
         ...
 
     def log_likelihoods(self, step: np.ndarray | None = None, start: np.ndarray | None = None) -> np.ndarray:
-        """log π_t(x_t) at every predicted position, with transitions and start values moved by so much."""
+        """log π_t(x_t) at every predicted position, with transitions and start values moved by these amounts."""
         ...
 
 
 class Scales(NamedTuple):
-    """What directions depend on besides the sums: numbers of the data and the settings, and passes over the data."""
+    """What directions depend on besides the sums: numbers from the data and the settings, and passes over the data."""
 
     damping: float
     frequencies: np.ndarray
@@ -71,7 +71,7 @@ class TransitionStep(NamedTuple):
 
 
 class Direction(Protocol):
-    """One way to make a step of the sums."""
+    """One way to turn the sums into a step."""
 
     @property
     def invariant(self) -> bool:
@@ -207,7 +207,7 @@ class Full:
     invariant = True
 
     def __call__(self, statistics: Statistics, layout: Layout, scales: Scales) -> TransitionStep:
-        """By Cholesky, with the ways out that `full_solve` knows."""
+        """By Cholesky, with the fallbacks of `full_solve`."""
         assert statistics.matrices is not None
         found = full_solve(statistics.gradient, statistics.matrices, layout.block_ptr, scales.damping)
         return TransitionStep(found.step, start_by_modulus(statistics, scales), *found[1:])

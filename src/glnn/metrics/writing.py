@@ -15,7 +15,7 @@ from glnn.metrics.inverses import quasi_diagonal
 
 
 class WritingDirection(Protocol):
-    """One way to make a step of w of the sums over time, which are (N + 1, A); `damping` is ε_y."""
+    """One way to turn the sums over time into a step of w, which are (N + 1, A); `damping` is ε_y."""
 
     def __call__(
         self, gradient: np.ndarray, diagonal: np.ndarray, cross: np.ndarray, damping: np.ndarray

@@ -33,7 +33,7 @@ def code_linear(
     coder: np.ndarray,
     buffer: np.ndarray,
 ) -> int:
-    """Code symbols from the state V on, until `end`, an escape (A) or the end of the buffer; gives how many."""
+    """Code symbols from the state V on, until `end`, an escape (A) or the end of the buffer; returns how many."""
     a, p, C = np.empty(V.size), np.empty(w.shape[1]), np.empty(w.shape[1] + 1)
     for t in range(codes.size):
         if not fits(decoding, coder, buffer, MARGIN):

@@ -71,8 +71,8 @@ def sum_over_edges(ptr: np.ndarray, ends: np.ndarray, weight: np.ndarray, v: np.
 def fetch(rows: np.ndarray, t: int) -> None:
     """Let row t come into the cache, from its end to its beginning, for a walk back over time.
 
-    The processor foresees addresses that fall. A walk back that reads every row upwards is nothing that it knows, and
-    waits for memory at each row.
+    The processor foresees addresses that only fall. In a walk back that reads every row upwards it foresees nothing,
+    and waits for memory at each row.
     """
     if t >= 0:
         for k in range(rows.shape[1] - 1, -1, -LANES):

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-# Where kernels run as plain Python there is nothing to save, and no frame.
+# Where kernels run as plain Python, there is nothing to save and no frame.
 COMPILED = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 
 _BYTES = types.Array(types.uint8, 1, "C")

@@ -1,8 +1,8 @@
 """How every kernel is compiled: lazily, without the GIL, cached under a folder named by the sources' hash.
 
 Numba's own cache looks only at the file of the function it caches, so an edit of a jitted helper elsewhere
-would go unnoticed, and a read-only installation could not be cached at all. One folder in the user's cache per
-state of the package's sources mends both. `NUMBA_CACHE_DIR`, when set, is respected. Where nothing can be written,
+would go unnoticed, and a read-only installation could not be cached at all. One folder in the user's cache for
+each state of the sources solves both. `NUMBA_CACHE_DIR`, when set, is respected. Where nothing can be written,
 kernels are compiled again in each process.
 """
 
@@ -27,7 +27,7 @@ CONTRACT = {"contract"}
 
 
 def kernel(fastmath: set[str] | bool = False, **options: Any) -> Callable[[Function], Function]:
-    """Compile a function on first use; `fastmath` names the liberties that its arithmetic may take."""
+    """Compile a function on first use; `fastmath` names the liberties its arithmetic may take."""
 
     def decorate(function: Function) -> Function:
         config: Any = numba.config

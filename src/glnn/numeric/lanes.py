@@ -1,7 +1,7 @@
 """Explicit vectors for kernels: eight numbers, or two, that are loaded, worked on and stored at once.
 
-LLVM makes vectors of simple loops by itself, but not where a loop gathers or transposes, and with a look for overlaps
-at every loop where it does. Here a function under `@kernel` says what it wants. Lanes do not mix unless a function says
+LLVM makes vectors of simple loops by itself, but not where a loop gathers or transposes, and where it does, it checks
+for overlaps at every loop. Here a function under `@kernel` says what it wants. Lanes do not mix unless a function says
 so, hence numbers have the same bits whatever the width of the processor's vectors. Where kernels run as plain Python,
 vectors are small numpy arrays.
 """

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def unpack_array(array: np.ndarray, given: bytes, at: int, kind: Any = None) -> int:
-    """Fill an array from its bytes, or from those of its numbers as a smaller kind; gives where they end."""
+    """Fill an array from its bytes, or from those of its numbers as a smaller kind; returns where they end."""
     found = np.frombuffer(given, kind or array.dtype, array.size, at)
     array[:] = found
     return at + found.nbytes

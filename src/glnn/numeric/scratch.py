@@ -22,7 +22,7 @@ def aligned(*shape: int, dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
 
 
 class Workspace:
-    """Named arrays, one for each name, grown when a larger one is asked for; their contents are left over."""
+    """Named arrays, one for each name, grown when a larger one is asked for; their contents are left from before."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, np.ndarray] = {}

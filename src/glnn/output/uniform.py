@@ -36,7 +36,7 @@ def regularise(log_likelihoods: np.ndarray, alphabet_size: int, times: np.ndarra
 def best_share(log_likelihoods: np.ndarray, alphabet_size: int, least: float) -> float:
     """The share δ ≥ `least` under which such symbols are most likely: the likelihood is concave in δ, by EM.
 
-    A hundred symbols that the predictor foresaw are imagined beside them, so that a few alone decide little.
+    A hundred symbols that the predictor foresaw are added in thought, so that a few alone decide little.
     """
     uniform, own = -np.log(alphabet_size), log_likelihoods[np.isfinite(log_likelihoods)]
     impossible = log_likelihoods.size - own.size

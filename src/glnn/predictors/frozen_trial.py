@@ -152,7 +152,7 @@ def contexts_say(
 
 
 def _read_on(reader: Reader, data: Encoded, average: WeightAverage, read: int) -> int:
-    """Read all of it, with looks at the weights; gives how many symbols were read in all."""
+    """Read all of it, with looks at the weights; returns how many symbols were read in all."""
     first = firsts(data.starts)
     for begin in range(0, data.codes.size, average.stretch):
         part = slice(begin, begin + average.stretch)

@@ -99,7 +99,7 @@ def code_linear_members(
     coder: np.ndarray,
     buffer: np.ndarray,
 ) -> int:
-    """Code symbols from the states V[k] on, until `end`, an escape or the end of the buffer; gives how many."""
+    """Code symbols from the states V[k] on, until `end`, an escape or the end of the buffer; returns how many."""
     K, N = V.shape
     A = w.shape[2]
     a, logs, v, p, C = np.empty((K, N)), np.empty((K, A)), np.empty(K), np.empty(A), np.empty(A + 1)

@@ -128,7 +128,7 @@ class MixtureLearner:
             self.read(codes)
 
     def read(self, codes: np.ndarray) -> np.ndarray:
-        """The same; gives the probability of each symbol before it was learned."""
+        """The same; returns the probability of each symbol before it was learned."""
         self._reader.restart()
         codes, size = np.ascontiguousarray(codes, np.int64), len(codes)
         data = Encoded(codes, np.array([0, size], np.int64), np.ones(size, np.bool_), self.alphabet)

@@ -39,7 +39,7 @@ class MixtureStreamLearner(MixtureLearner):
         return found
 
     def read(self, codes: np.ndarray) -> np.ndarray:
-        """Read a whole sequence; gives the probability of each symbol before it was learned."""
+        """Read a whole sequence; returns the probability of each symbol before it was learned."""
         codes = np.ascontiguousarray(codes, np.int64)
         self._reader.restart()
         states = self.begin_members(learning=True)

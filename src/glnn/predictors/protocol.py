@@ -75,7 +75,7 @@ class PackedState(State, Protocol):
         ...
 
     def unpack(self, packed: bytes, at: int = 0) -> int:
-        """Stand where one of the same predictor stood, of which the bytes from `at` on tell; gives where they end."""
+        """Stand where one of the same predictor stood, of which the bytes from `at` on tell; returns where they end."""
         ...
 
 
@@ -86,7 +86,7 @@ def packed_places(*states: State) -> bytes | None:
 
 
 def unpack_places(states: Iterable[State], given: bytes, at: int = 0) -> int:
-    """Let states stand where others stood; gives where the bytes end."""
+    """Let states stand where others stood; returns where the bytes end."""
     for state in states:
         at = state.unpack(given, at)  # type: ignore[attr-defined]
     return at

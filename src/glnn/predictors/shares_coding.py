@@ -70,7 +70,7 @@ class SharesSteps:
             part.restart()
 
     def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
-        """Encode symbols; gives how many `out` had room for."""
+        """Encode symbols; returns how many `out` had room for."""
         done = 0
         while done < codes.size:
             room = (out.size - int(coder[PLACE]) - int(coder[PENDING])) // MARGIN
