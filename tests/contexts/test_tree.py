@@ -473,11 +473,11 @@ def test_regret_is_within_a_tenth_of_the_papers(source, paper, depth, pairs):
 
 @pytest.mark.small
 def test_wrong_settings_and_wrong_data_are_refused():
-    with pytest.raises(ValueError, match="depth is -1: it is at least 0"):
+    with pytest.raises(ValueError, match="depth is -1: it must be at least 0"):
         ContextTreeSettings(depth=-1)
-    with pytest.raises(ValueError, match="decomposition is 'hufman': it is one of huffman, balanced"):
+    with pytest.raises(ValueError, match="decomposition is 'hufman': it must be one of huffman, balanced"):
         ContextTreeSettings(decomposition="hufman")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"switching is 0\.7: it is above 0 and at most 0\.5"):
+    with pytest.raises(ValueError, match=r"switching is 0\.7: it must be above 0 and at most 0\.5"):
         ContextTreeSettings(switching=0.7)
     with pytest.raises(ValueError, match="max_nodes is 1: the 2 roots alone need more"):
         fit_context_tree(encode("abc"), ContextTreeSettings(max_nodes=1))
