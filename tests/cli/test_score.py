@@ -11,7 +11,7 @@ import pytest
 from glnn.cli.inputs import read
 from glnn.estimators import load
 from glnn.sequences import ReadOptions
-from tests.cli.conftest import MORE, Command
+from tests.cli.conftest import MORE, SMALL, Command
 
 
 def test_the_bits_are_the_models(in_trained: Command, trained: Path) -> None:
@@ -185,12 +185,18 @@ def test_the_table_says_what_the_numbers_say(in_trained: Command) -> None:
 
 
 def test_who_learned_from_all_says_so(in_trained: Command, trained: Path, files: Path) -> None:
+    everything = (*SMALL, "--validation-fraction", 0, "--budget", "2 steps", "--run", files / "all")
+    assert in_trained("train", "log.csv", "--model", "glnn", *everything).code == 0
+    assert in_trained("score", files / "all", "new.csv", "--json").json["threshold"]["learned"] is True
+    assert "29 cases that it learned from" in in_trained("score", files / "all", "new.csv").out
+    normal = in_trained("score", files / "all", "new.csv", "--normal", "log.csv", "--json")
+    assert normal.json["threshold"]["learned"] is False
+
+
+def test_a_tree_is_asked_before_it_has_read_the_end(in_trained: Command, trained: Path, files: Path) -> None:
     assert in_trained("train", "log.csv", "--model", "contexttree", "--run", files / "tree").code == 0
-    assert in_trained("score", files / "tree", "new.csv", "--json").json["threshold"]["learned"] is True
-    assert "29 cases that it learned from" in in_trained("score", files / "tree", "new.csv").out
-    assert in_trained("score", files / "tree", "new.csv", "--normal", "log.csv", "--json").json["threshold"][
-        "learned"
-    ] is (False)
+    assert in_trained("score", files / "tree", "new.csv", "--json").json["threshold"]["learned"] is False
+    assert "6 cases held out" in in_trained("score", files / "tree", "new.csv").out
 
 
 def test_cases_with_different_unknown_events_are_different(in_trained: Command, trained: Path) -> None:

@@ -6,12 +6,14 @@ b with #{score > b} ≤ r n; a rate under 1/n cannot be measured, and the bound 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from glnn.cli.held_out import unread_end
 
 if TYPE_CHECKING:
     from glnn.cli.inputs import Data
@@ -67,6 +69,10 @@ def normal_scores(model: Any, run: Path, by: str) -> tuple[np.ndarray, bool] | N
         return None  # the data are not where they were: there is nothing to calibrate with
     if data is None or data.names is None:
         return None
+    unread = None if held else unread_end(model, data)
+    if unread is not None:
+        judge, end, _ = unread
+        return scores_of(judge, replace(data, content=end, mask=None), by), False
     reading = Reader(model.alphabet_).read(data.content, data.mask)
     first = _last_sequences(reading.encoded, held) if held else 0
     return scores_of(model.that_held_out() if held else model, data, by)[first:], not held
@@ -95,10 +101,13 @@ def held_out_bits(model: Any, run: Path) -> np.ndarray | None:
         valid, held = config.data("valid"), int(result.get("held_out") or 0)
         if valid is not None:
             return event_bits(model, valid)
-        data = config.data("data") if held else None
+        data = config.data("data")
     except (InputError, OSError):
         return None
-    return None if data is None else event_bits(model.that_held_out(), data, held)
+    if data is None or held:
+        return None if data is None else event_bits(model.that_held_out(), data, held)
+    unread = unread_end(model, data)
+    return None if unread is None else event_bits(unread[0], replace(data, content=unread[1], mask=None))
 
 
 def event_bits(model: Any, data: Data, last: int = 0) -> np.ndarray:

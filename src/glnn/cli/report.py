@@ -57,18 +57,25 @@ def report(
         shown = config.data("valid") or config.data("data")
     if shown is None:
         raise InputError(f"{run} is a model without its data: say with --data what to show it on")
+    judge, about = None, ""
+    content, mask = shown.content, shown.mask
+    if is_run and data is None and "valid" not in config.inputs:
+        judge, content, about = _as_it_was(model, shown)
+        mask = mask if judge is None else None
     course = None if followed is None else _course(followed)
     if is_run:
         counts = (RunFolder(run).result() or {}).get("counts") or {}
     with working(f"writing {target}", json):
         page = from_model(
             model,
-            shown.content,
-            mask=shown.mask,
+            content,
+            mask=mask,
             name=shown.path.name,
             train_symbols=counts.get("train"),
             validation_symbols=counts.get("validation"),
             followed=course,
+            judge=judge,
+            about=about,
         )
         write_page(page, target)
     tell(shown.said, json)
@@ -77,6 +84,29 @@ def report(
         print_json(facts)
         return
     typer.echo(f"{target} ({facts['bytes'] / 1e6:.1f} MB): open it in a browser")
+
+
+def _as_it_was(model: Any, data: Data) -> tuple[Any, Any, str]:
+    """A model that has not read the end of the training data, that end, and a sentence about it.
+
+    Else None, all of the data, and that they are known.
+    """
+    from glnn.cli.held_out import unread_end
+
+    found = unread_end(model, data)
+    if found is None:
+        held = getattr(model, "held_out_", None) or 0
+        told = "These are the data that the model was trained on: others will cost more."
+        if held:
+            told += f" The last {held:,} symbols were held out: they chose what was kept."
+        return None, data.content, told
+    judge, end, whole = found
+    if end.several and len(whole.encoded) > len(end.encoded) > 1:
+        part = f"the last {len(end.encoded):,} of {len(whole.encoded):,} sequences"
+    else:
+        part = f"the last {end.encoded.codes.size:,} of {whole.encoded.codes.size:,} symbols"
+    told = f"The model has learned these data. So that the page shows what new ones cost, it shows {part}, "
+    return judge, end, told + "by the same model when it had read only what comes before them."
 
 
 def _course(path: Path) -> Any:

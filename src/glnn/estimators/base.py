@@ -173,6 +173,13 @@ class SequenceModel(Conventions):
         """The model that never saw the end of the data, where `fit` held that out; the same in most models."""
         return self
 
+    def before_the_end(self, data: Encoded) -> tuple[Self, int] | None:
+        """What had read all but the end of its training data would be, and how many symbols that end has.
+
+        None for what does not learn by reading once: it cannot be had again in moments.
+        """
+        return None
+
     def partial_fit(self, data: Any, mask: Any = None) -> Self:
         """Go on learning: the first call fits, each later one learns from more data, in place.
 
@@ -246,12 +253,10 @@ class SequenceModel(Conventions):
     def _predict_with(self, predictor: Predictor, escape: float | None) -> None:
         """Set `predictor_`: over the symbols of the data and their end, and an escape if there is one."""
         self.escape_probability_ = escape
-        self._desk = None
         self.predictor_ = predictor if escape is None else WithEscape(predictor, self.alphabet_, escape)
 
     def _take(self, predictor: Predictor) -> None:
         """Take over what a learner of `predictor_` has become."""
-        self._desk = None
         self.predictor_ = predictor
 
     def _go_on(self, data: Encoded) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from copy import copy
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -26,11 +27,12 @@ from glnn.estimators.base import SequenceModel
 from glnn.estimators.parameters import checked, choice, described, integer, number, parameter
 from glnn.predictors.scores import Trace
 from glnn.progress import Display
-from glnn.sequences import Alphabet, InputError, TrainingData
+from glnn.sequences import Alphabet, Encoded, InputError, TrainingData
 from glnn.sequences.alphabet import moved_up
 from glnn.training.budget import Clock
 from glnn.training.compiling import beginning, compiling
 from glnn.training.observer import Observer
+from glnn.training.validation import HELD_OUT_TO_SHOW, split
 
 _MOST_ORDER, _LARGEST = 64, 2**31 - 1
 # The defaults of context trees are defined in one place.
@@ -114,6 +116,16 @@ class CountingModel(SequenceModel):
         weights = self._without_escape().context_weights(known)
         names = tuple(f"after {length}" for length in range(weights.shape[1]))
         return Trace(self.alphabet_.decode(known.codes), weights, self._surprise(reading, False), known.starts, names)
+
+    def before_the_end(self, data: Encoded) -> tuple[Self, int] | None:
+        """The model that has read all but the last fifth."""
+        parts = split(TrainingData(data.known()), HELD_OUT_TO_SHOW)
+        if parts.validation is None:
+            return None
+        other = copy(self)
+        counted = other._counted(replace(parts, validation=None), self.learning_, lambda _: False)
+        other._use(counted, self.escape_probability_)
+        return other, parts.held_out
 
     def _counted(self, given: TrainingData, learning: str, look: Look) -> Any:
         """The model of the data; `look` is told how far the reading is and may stop it."""

@@ -22,11 +22,12 @@ from glnn.estimators.network import KERNELS, Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
 from glnn.estimators.persistence import as_bytes, from_bytes
 from glnn.predictors.experts import Beside
-from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES, FrozenTrial
+from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES, FrozenTrial, in_no_order
 from glnn.predictors.mixture import MixturePredictor, pieces
 from glnn.predictors.mixture_budget import within
 from glnn.predictors.mixture_recipe import Progress, Recipe, for_network, recipe_from
 from glnn.predictors.mixture_trial import Promising, Trial
+from glnn.predictors.odds import even
 from glnn.predictors.scores import Trace
 from glnn.predictors.shares import Shares
 from glnn.progress import Display
@@ -35,7 +36,7 @@ from glnn.sequences.alphabet import moved_up
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.compiling import beginning, compiling
 from glnn.training.observer import Observer
-from glnn.training.validation import split
+from glnn.training.validation import HELD_OUT_TO_SHOW, split
 
 _KERNELS = 70
 _RECORD = ("steps_", "passes_", "seconds_", "stopped_", "validation_bits_", "learning_", "trials_", "seed_")
@@ -159,6 +160,27 @@ class Mixture(SequenceModel):
         symbols = self.alphabet_.decode(data.codes)
         names = names_of(contexts.plan)
         return Trace(symbols, np.concatenate(rows), self._surprise(reading, False), data.starts, names)
+
+    def before_the_end(self, data: Encoded) -> tuple[Self, int] | None:
+        """The mixture that has read all but the end, with the networks as they are: they never learned from the end.
+
+        What goes on learning has even odds between its parts at first.
+        """
+        known = data.known()
+        parts = split(TrainingData(known), "auto" if self.networks_ else HELD_OUT_TO_SHOW)
+        if parts.validation is None:
+            return None
+        beside, online = self.recipe_.beside, self.learning_ == "online"
+        if online and self.networks_:
+            beside = replace(beside, own=0.5, networks=(0.5,) * len(self.networks_))
+        if online and beside.own < 1.0:
+            beside = replace(beside, odds=even(len(beside.places) - 1))
+        first = in_no_order(parts.train) if self.recipe_.stationary else parts.train
+        recipe = replace(self.recipe_, codes=first.codes, starts=first.starts, cut=first.codes.size)
+        recipe = replace(recipe, planned=None, beside=beside, choose=False)
+        other = copy(self)
+        other._use(recipe, self.networks_, self.alphabet_, self.escape_probability_)
+        return other, parts.held_out
 
     def _trial(self, data: Encoded, networks: int | str, trials: bool) -> Trial | FrozenTrial:
         """Where ways of reading and networks are compared: the part that networks hold out themselves."""

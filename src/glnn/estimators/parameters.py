@@ -182,8 +182,8 @@ class Conventions:
     predictor_: Predictor
     alphabet_: Alphabet
     escape_probability_: float | None
-    # Where all frozen streams of the predictor are read; made with the first of them.
-    _desk: Desk | None = None
+    # A predictor, and where all of its frozen streams are read; made with the first of them.
+    _desk: tuple[Predictor, Desk | None] | None = None
 
     @classmethod
     def default_params(cls) -> dict[str, Any]:

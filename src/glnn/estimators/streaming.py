@@ -49,9 +49,11 @@ def _desk_of(model: SequenceModel, learner: Learner | None) -> Desk:
     """A desk for one stream that learns, or the one of all streams of a model that learn nothing."""
     if learner is not None:
         return Desk(frozen(model.predictor_), learner.begin_learning, partial(save_stream, model, learner))
-    if model._desk is None:
-        model._desk = Desk(frozen(model.predictor_), write=partial(save_stream, model, None))
-    return model._desk
+    predictor, desk = model._desk or (None, None)
+    if desk is None or predictor is not model.predictor_:
+        desk = Desk(frozen(model.predictor_), write=partial(save_stream, model, None))
+        model._desk = model.predictor_, desk
+    return desk
 
 
 def save_stream(model: SequenceModel, learner: Learner | None, found: Stream, path: str | os.PathLike[str]) -> None:

@@ -75,7 +75,7 @@ class FrozenTrial:
         way, beside = self._way
         if members:
             beside = self._late(members)[0]
-        data = _shuffled(self._data) if way.shuffled else self._data
+        data = in_no_order(self._data) if way.shuffled else self._data
         return Recipe(data.codes, data.starts, data.codes.size, way.shuffled, way.averaged, beside=beside)
 
     @cached_property
@@ -137,7 +137,7 @@ def contexts_say(
     before: Encoded, stretches: list[Encoded], shuffled: bool, averages: list[bool]
 ) -> dict[bool, np.ndarray]:
     """What frozen contexts say of each stretch after all before it, with the last weights (False) or their mean."""
-    data = _shuffled(before) if shuffled else before
+    data = in_no_order(before) if shuffled else before
     reader = new_reader(plan_of(data, 0, stationary=shuffled))
     average = WeightAverage(0, before.codes.size)
     said: dict[bool, list[np.ndarray]] = {averaged: [] for averaged in averages}
@@ -166,5 +166,6 @@ def _error(saved: np.ndarray) -> float:
     return float(saved.std() * np.sqrt(saved.size))
 
 
-def _shuffled(data: Encoded) -> Encoded:
+def in_no_order(data: Encoded) -> Encoded:
+    """The sequences in an order that is always the same, and not that of time."""
     return data.select(np.random.default_rng(_SEED).permutation(len(data)).tolist())

@@ -50,19 +50,23 @@ def from_model(
     train_symbols: int | None = None,
     validation_symbols: int | None = None,
     samples: bool = True,
+    judge: Any = None,
+    about: str = "",
     random_state: int = 0,
     when: datetime | None = None,
     **parts: Any,
 ) -> PageData:
     """All that can be shown of a model on one or several sequences.
 
-    `name` says what the data are; `train_symbols` and `validation_symbols`, how many symbols were to be predicted in
+    `judge` scores the data, if not the model itself: one like it that has not seen them; `about` says how far they were
+    known. `name` says what they are; `train_symbols` and `validation_symbols`, how many symbols were to be predicted in
     training, make the learning curves bits per symbol; `when` is the date in the header, now if it is not given.
     `parts` are what no model knows by itself: `comparison`, `followed` (the course of what was followed), `notes`.
     """
-    positions = read_positions(model, data, mask)
+    judge = model if judge is None else judge
+    positions = read_positions(judge, data, mask)
     inside = _inside(model, positions)
-    surprise = _surprise(model, positions)
+    surprise = replace(_surprise(judge, positions), about=about)
     kind = type(model).__name__
     return PageData(
         title=f"{kind} on {label(name, longest=LONGEST_NAME)}" if name else kind,
@@ -71,7 +75,7 @@ def from_model(
         symbols=positions.symbols,
         learning=_learning(model, train_symbols, validation_symbols),
         surprise=surprise,
-        drift=drift_of(model, positions),
+        drift=drift_of(judge, positions),
         samples=_samples(model, random_state) if samples else (),
         inside=inside,
         together=_together(model),

@@ -75,6 +75,8 @@ class Surprise:
     """The code of the likeliest symbol and its probability, at the strangest positions."""
     symbols: Sequence[str] = ()
     """The label of every code, for text."""
+    about: str = ""
+    """A sentence that says how far the model knew these data."""
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,8 @@ def surprise(given: Surprise) -> str:
         f"{_bits(total)} in all, {total / max(predicted, 1):.4g} per symbol. Drag across the chart, or use the "
         "buttons, to look closer; symbols appear under it as soon as they fit."
     )
+    if given.about:
+        intro = f"<b>{escape(given.about)}</b> {intro}"
     body = f"<p>{intro}</p>" + _zoom("surprise") + _figure("surprise-chart", "medium", "")
     body += '<div class="key" id="surprise-key"></div>'
     body += (

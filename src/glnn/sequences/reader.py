@@ -52,6 +52,17 @@ class Reading:
             found[position] = symbol
         return found
 
+    def last(self, symbols: int) -> Reading:
+        """The last positions, this many; sequences that begin before them lose their beginning."""
+        data = self.encoded
+        cut = data.codes.size - symbols
+        which = int(np.searchsorted(data.starts, cut, side="right")) - 1
+        starts = np.maximum(data.starts[which:] - cut, 0)
+        end = Encoded(data.codes[cut:], starts, data.mask[cut:], data.alphabet)
+        outside = self.outside[int((self.escapes < cut).sum()) :]
+        names = None if self.names is None else self.names[which:]
+        return Reading(end, self.several, self.escaped[cut:], outside, names)
+
     def split(self, values: np.ndarray) -> np.ndarray | list[np.ndarray]:
         """Values at every position as they belong to the data: an array, or one for each of several sequences."""
         if not self.several:

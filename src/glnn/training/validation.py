@@ -44,6 +44,10 @@ class Validation:
         return total if np.isfinite(total) else -np.inf
 
 
+# What a model that reads once has not read when it is shown on its own data.
+HELD_OUT_TO_SHOW = 0.2
+
+
 def hold_out(data: Encoded, fraction: float = 0.1) -> tuple[Encoded, Encoded, bool]:
     """Split off the end of the data: whole sequences when there are at least ten, else the last one's tail.
 
