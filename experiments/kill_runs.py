@@ -32,6 +32,7 @@ from glnn.codec.fingerprint import fingerprint
 from glnn.sources import get
 from glnn.storage.checkpoint import has_checkpoint, read_checkpoint
 from glnn.storage.model_file import read_model_file
+from glnn.training import all_data
 
 RESULTS = Path(os.environ.get("GLNN_RESULTS", Path(__file__).parent / "results")) / "kill_runs.jsonl"
 LOG = "case,step,who\n" + "".join(f"{n % 7},{step},{n}\n" for n in range(60) for step in ("open", "read", "close"))
@@ -78,6 +79,37 @@ def training(*options: str) -> Task:
         return fingerprint(model.predictor_), [{**row, "seconds": None} for row in rows]
 
     return Task(work, check, end)
+
+
+def going_on() -> Task:
+    """`glnn resume` where every member (each third held out other data) has had its turn, and goes on over all data.
+
+    What came before is counted in seconds and can have no twin; from here on lengths follow from what is recorded.
+    """
+    place = Path(tempfile.mkdtemp())
+    prepare(place)
+
+    def until_then() -> None:
+        all_data.go_on = lambda *_, **__: os._exit(0)  # type: ignore[assignment]
+        options = ("--members", 4, "--budget", "4s", "--save-every", 0, "--quiet", "--seed", 3)
+        run("train", "data.txt", "--valid", "more.txt", *options, "--run", "run")
+
+    os.waitpid(forked(until_then, place), 0)
+    assert has_checkpoint(place / "run") and not (place / "run/result.json").exists()
+    task = training()
+
+    def work() -> None:
+        if not Path("run").exists():
+            shutil.rmtree("run.new", ignore_errors=True)
+            shutil.copytree(place / "run", "run.new")
+            Path("run.new").rename("run")
+        run("resume", "run", "--quiet")
+
+    def end() -> Any:
+        model: Any = glnn.load("run/model.safetensors")
+        return fingerprint(model.predictor_), len(model.members_)
+
+    return Task(work, task.check, end)
 
 
 def reading_on(make: Callable[[], Any]) -> Task:
@@ -243,6 +275,7 @@ def tasks() -> dict[str, Task]:
         "train, recipe paper, two starts": training("--recipe", "paper", "--restarts", "2", "--budget", "12 steps"),
         "train, recipe best, two members": training("--members", "2", "--budget", "8 steps"),
         "train, mixture": training_mixture(),
+        "train, going on over all data": going_on(),
         "train, RNN": training("--model", "rnn", "--recipe", "paper", "--restarts", "1", "--budget", "10 steps"),
         "partial_fit, network": reading_on(
             lambda: glnn.GLNN(restarts=1, **network, unknown="escape", alphabet=ALPHABET)
@@ -292,6 +325,7 @@ def prepare(folder: Path) -> None:
     music = get("music")
     (folder / "data.txt").write_text(music.sample(80, 4).text)
     (folder / "valid.txt").write_text(music.sample(8, 5).text)
+    (folder / "more.txt").write_text(music.sample(30, 7).text)
     (folder / "log.csv").write_text(LOG)
     glnn.ContextTree(depth=2, verbose=0).fit([["open", "read", "close"]] * 12).save(folder / "events.model")
     glnn.ContextTree(depth=3, verbose=0).fit(music.sample(30, 6).text).save(folder / "letters.model")

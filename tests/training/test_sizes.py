@@ -13,7 +13,14 @@ from glnn.sequences import encode
 from glnn.sources import get
 from glnn.training.budget import Budget, parse_budget
 from glnn.training.fitting import for_long_data
-from glnn.training.sizes import Size, choose_size, held_out_fraction, sizes_for_chunks, step_seconds
+from glnn.training.sizes import (
+    Size,
+    choose_size,
+    held_out_fraction,
+    members_for,
+    sizes_for_chunks,
+    step_seconds,
+)
 
 pytestmark = pytest.mark.small
 
@@ -144,3 +151,17 @@ def test_a_plain_recurrent_network_takes_shorter_steps() -> None:
     rates = [model.history_[0]["transition_rate"] for model in models]
     assert rates[0] == pytest.approx(0.4 * rates[1])
     assert RNN(budget="2 steps", verbose=0).fit("abracadabra " * 50).units_ == 128
+
+
+def test_members_by_what_their_steps_cost() -> None:
+    """Gated networks, whose steps take half the time, are twice as many; long data want longer turns."""
+    for seconds, gated, expected in (
+        (14.0, True, 1),
+        (20.0, True, 4),
+        (20.0, False, 1),
+        (60.0, False, 6),
+        (60.0, True, 8),
+    ):
+        assert members_for(Budget(seconds=seconds), 28_000, gated) == expected
+    assert members_for(Budget(seconds=60.0), 300_000, gated=True) == 4
+    assert members_for(Budget(steps=100), 28_000, gated=True) == 1

@@ -192,7 +192,10 @@ def members_of(plan: Plan, symbols: int) -> int:
         return plan.members
     if plan.settings.training == "batch":
         return 1
-    found = plan.restarts if isinstance(plan.restarts, int) else members_for(plan.sizes_for or plan.budget, symbols)
+    if isinstance(plan.restarts, int):
+        found = plan.restarts
+    else:
+        found = members_for(plan.sizes_for or plan.budget, symbols, plan.gated)
     return found if plan.budget.seconds is not None else 1
 
 

@@ -79,13 +79,14 @@ def choose_size(
     return Size(units, min(degree, units), restarts)
 
 
-def members_for(budget: Budget, symbols: int) -> int:
+def members_for(budget: Budget, symbols: int, gated: bool) -> int:
     """How many networks are trained to predict together: one for every ten seconds, eight at the most.
 
+    Gated ones, whose steps take half as long, have five: with more they learn by heart, and a fourth is worth more.
     Where some end early there is time for up to half as many more.
     Each needs the time to read long data several times. Only one where there is no time for three.
     """
-    each = max(SECONDS_FOR_A_MEMBER, SECONDS_FOR_A_SYMBOL * symbols)
+    each = max(SECONDS_FOR_A_MEMBER, SECONDS_FOR_A_SYMBOL * symbols) / (2.0 if gated else 1.0)
     found = min(int((budget.seconds or 0.0) / each), MOST_MEMBERS)
     return found if found >= 3 else 1
 
