@@ -276,14 +276,14 @@ def write_page(path: Path) -> None:
     text = filled(PAGE.read_text(), "one sequence", table(path, ON_THE_PAGE["one sequence"], one))
     groups = [ON_THE_PAGE["learning"], ON_THE_PAGE["frozen"]]
     shown = table(path, [model for group in groups for model in group], several, others=with_states, groups=groups)
-    text = filled(text, "several sequences", shown)
-    PAGE.write_text(filled(text, "sources", mixture_sources.table()))
+    PAGE.write_text(filled(text, "several sequences", shown))
     lines = latest(read(path))
     # After one sequence a mixture goes on learning by itself.
     text = filled(RECORD.read_text(), "one sequence", table(path, ("Mixture", *LEARNING[1:]), one))
     text = filled(text, "several learning", table(path, LEARNING, several))
     text = filled(text, "several frozen", table(path, FROZEN, several, others=with_states))
     text = filled(text, "networks", network_tables.networks(lines))
+    text = filled(text, "sources", mixture_sources.table())
     text = filled(text, "large text", large_text.table())
     text = filled(text, "times", network_tables.times(lines))
     RECORD.write_text(filled(text, "hmmlearn", table(RESULTS_OF_HMM, ("HMM", "hmmlearn"), budget=None)))

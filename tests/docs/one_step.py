@@ -128,9 +128,8 @@ def tables(n: Numbers) -> dict[str, str]:
     of_a = (n["W"][:, 0], n["h_ii"][:, 0], cross, n["dw"][:, 0], n["w"][:, 0])
     made["writing"] = _rows(["i", "W", "h_ii", "h_0i", "δw", "new w"], names, *of_a)
     made["likelihood after w"] = f"L = {_number(n['L_w'])} ≥ {_number(n['L'])}: accepted, η_w becomes 1.1 · 0.5 = 0.55"
-    head = ["t", "x_t", "π_t(a)", "error₁", "error₂", "variance₁", "variance₂"]
-    columns = [n["pi_w"][:, 0], *n["error"].T, *n["variance"].T]
-    made["output"] = _rows(head, times[:6], read[:6], *columns)
+    first = [_number(value) for value in (n["pi_w"][0, 0], n["error"][0, 0], n["variance"][0, 0])]
+    made["output"] = "At t = 0, for instance, π(a) has become {}, error₁ is {} and variance₁ {}.".format(*first)
     made["backward"] = _rows(["t", "x_t", "B₁", "B₂", "m̃₁", "m̃₂"], times, read, *n["B"].T, *n["m"].T)
     parts = [n["G"][0, :3], *(n["M"][0, 0] + DAMPING * np.eye(3)).T, n["dtau"][0, :3], n["tau"][0, :3]]
     made["transitions"] = _rows(["i", "G", "M̃ + ε, constant", "unit 1", "unit 2", "δτ", "new τ"], names, *parts)
