@@ -3,7 +3,7 @@
     python experiments/streaming.py prequential [SET ...] [only=MODEL]   bits per event, frozen and online
     python experiments/streaming.py harm                      the same where nothing drifts: sources of the paper
     python experiments/streaming.py speed [MODEL ...]         CPU time of one push, best of many, on a chain
-    python experiments/streaming.py logs [SET ...]            the same on event logs, whose cases end
+    python experiments/streaming.py logs [SET ...] [only=MODEL]    the same on event logs, whose cases end
     python experiments/streaming.py bytes                     what one of many streams side by side takes
     python experiments/streaming.py cost MODEL LEARNING [N]   CPU time and memory over ten million events
     python experiments/streaming.py killed                    kill -9 in the middle of a stream, and go on
@@ -245,16 +245,20 @@ def logs(names: list[str]) -> None:
     sys.path.insert(0, str(ROOT / "benchmarks"))
     import data_sets
 
-    for name in names or ("bpi_12_w", "env_permit"):
+    only = [name.removeprefix("only=") for name in names if name.startswith("only=")]
+    for name in [name for name in names if not name.startswith("only=")] or ("bpi_12_w", "env_permit"):
         found = data_sets.ALL[name]()
         known = {"alphabet": found.alphabet, "verbose": 0}
         models = {
             "mixture of contexts": glnn.Mixture(networks=0, **known),
             "contexttree": glnn.ContextTree(**known),
             "ngram": glnn.NGram(**known),
+            "mixture": glnn.Mixture(budget="60s", random_state=0, **known),
         }
-        for kind, model in models.items():
-            model.fit(glnn.Sequences(found.fit))
+        for kind, blank in models.items():
+            if only and kind not in only:
+                continue
+            model = fitted(name, kind, blank, found.fit, True)
             score = glnn.Sequences(found.score)
             begun = time.process_time()
             model.bits(score)
@@ -262,7 +266,8 @@ def logs(names: list[str]) -> None:
             tell("logs", data=name, model=kind, asked="model.bits(log)", microseconds_an_event=each)
             for learning in ("frozen", "online"):
                 for asked in ASKED:
-                    times = stretches(model.stream(learning=learning), list(found.score), asked)
+                    cases = list(found.score)[: 300 if kind == "mixture" and learning == "online" else None]
+                    times = stretches(model.stream(learning=learning), cases, asked)
                     each = {"microseconds_an_event": min(times), "median": float(np.median(times))}
                     load = os.getloadavg()[0]
                     tell("logs", data=name, model=kind, learning=learning, asked=asked, **each, load=load)

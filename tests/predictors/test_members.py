@@ -10,7 +10,7 @@ from glnn.models.lstm import LSTM
 from glnn.network import random_graph
 from glnn.predictors import bits
 from glnn.predictors.calibration import EntropyWeights, mixed
-from glnn.predictors.members import Members
+from glnn.predictors.members import Members, MembersState, TogetherState
 from glnn.predictors.network import NetworkPredictor
 from glnn.predictors.protocol import StepwisePredictor
 from glnn.predictors.uniform import Smoothed
@@ -100,3 +100,27 @@ def test_members_must_fit_together() -> None:
     other.alphabet = Alphabet("vwxyz")
     with pytest.raises(ValueError, match="member 1 has"):
         Members([network(GLNN, 0), other], weights)
+
+
+@pytest.mark.parametrize("kinds", [(GLNN, GLNN), (LSTM, LSTM), (GLNN, GLNN, GLNN)], ids=["GLNN", "LSTM", "median"])
+def test_networks_that_step_as_one_say_what_each_would(kinds: tuple[type, ...], data: Encoded) -> None:
+    alone = [network(kind, seed) for seed, kind in enumerate(kinds)]
+    networks = [NetworkPredictor(one.model, one.params, ALPHABET, share=0.01 * k) for k, one in enumerate(alone)]
+    members = Members(networks, EntropyWeights(NODES, WEIGHTS if len(kinds) == 2 else WEIGHTS[:, :1]), share=0.02)
+    state, plain = members.begin(), MembersState([one.begin() for one in networks], members.weights, members.share)
+    assert isinstance(state, TogetherState)
+    for place, code in enumerate(data.codes.tolist()):
+        assert state.probabilities().tolist() == plain.probabilities().tolist()
+        state.advance(code)
+        plain.advance(code)
+        if place == 40:
+            # From here on one that was written down, of which the other knows nothing.
+            other, packed, where = members.begin(), state.pack(), state.place()
+            state.advance(0)
+            assert other.unpack(b"xy" + packed, 2) == len(packed) + 2
+            copied = other.copy()
+            other.advance(1)
+            other.probabilities()
+            other.move(where)
+            assert other.probabilities().tolist() == copied.probabilities().tolist()
+            state = copied

@@ -8,14 +8,17 @@ so have these.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from glnn.coding.steps import Steps, both_shares
+from glnn.numeric.packed import unpack_array
 from glnn.output import uniform
 from glnn.predictors.calibration import EntropyWeights, mixed
 from glnn.predictors.members_coding import loops_together
-from glnn.predictors.network import NetworkPredictor
+from glnn.predictors.members_stepping import Together, together
+from glnn.predictors.network import NetworkPredictor, NetworkState
 from glnn.predictors.protocol import (
     KeptLearner,
     Learner,
@@ -38,19 +41,28 @@ class MembersState:
 
     def __init__(self, states: Sequence[State], weights: EntropyWeights, share: float = 0.0) -> None:
         self._states, self._weights, self._share = list(states), weights, share
+        # What was said stays until something is read.
+        self._said: np.ndarray | None = None
 
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
+        if self._said is None:
+            self._said = self._say()
+        return self._said
+
+    def _say(self) -> np.ndarray:
         rows = np.stack([state.probabilities() for state in self._states])
         return uniform.mixed(mixed(rows[:, np.newaxis], self._weights)[0], self._share)
 
     def advance(self, code: int) -> None:
         """Read the next symbol."""
+        self._said = None
         for state in self._states:
             state.advance(code)
 
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t], to the bit that of `probabilities`."""
+        self._said = None
         rows = np.stack([rows_along(state, codes) for state in self._states])
         return uniform.mixed(mixed(rows, self._weights), self._share)
 
@@ -60,6 +72,7 @@ class MembersState:
 
     def move(self, place: dict[str, np.ndarray]) -> None:
         """Stand where others stood."""
+        self._said = None
         for k, state in enumerate(self._states):
             own = f"{k}/"
             move_to(state, {name.removeprefix(own): part for name, part in place.items() if name.startswith(own)})
@@ -70,11 +83,45 @@ class MembersState:
 
     def unpack(self, packed: bytes, at: int = 0) -> int:
         """Stand where others stood."""
+        self._said = None
         return unpack_places(self._states, packed, at)
 
     def copy(self) -> MembersState:
         """An independent state at the same place."""
         return MembersState([state.copy() for state in self._states], self._weights, self._share)
+
+
+class TogetherState(MembersState):
+    """The same of networks that step as one: `rows` has the state of each, on which the states are views."""
+
+    def __init__(self, networks: Members, steps: Together, rows: np.ndarray) -> None:
+        states = [
+            NetworkState(network.stepper, row, network.share)  # type: ignore[attr-defined]
+            for network, row in zip(networks.members, rows, strict=True)
+        ]
+        super().__init__(states, networks.weights, networks.share)
+        self._networks, self._steps, self._rows = networks, steps, rows
+
+    def _say(self) -> np.ndarray:
+        return self._steps.probabilities(self._rows)
+
+    def advance(self, code: int) -> None:
+        """Read the next symbol."""
+        self._said = None
+        self._steps.advance(self._rows, code)
+
+    def pack(self) -> bytes:
+        """All of the rows."""
+        return self._rows.tobytes()
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where others stood."""
+        self._said = None
+        return unpack_array(self._rows.reshape(-1), packed, at)
+
+    def copy(self) -> TogetherState:
+        """An independent state at the same place."""
+        return TogetherState(self._networks, self._steps, self._rows.copy())
 
 
 class Members:
@@ -91,7 +138,20 @@ class Members:
 
     def begin(self) -> MembersState:
         """The state at the start of a sequence."""
-        return MembersState([member.begin() for member in self.members], self.weights, self.share)
+        steps = self._together
+        if steps is None:
+            return MembersState([member.begin() for member in self.members], self.weights, self.share)
+        rows = np.stack([member.stepper.begin() for member in self.members])  # type: ignore[attr-defined]
+        return TogetherState(self, steps, rows)
+
+    @cached_property
+    def _together(self) -> Together | None:
+        """Networks as one, where they are of one kind and size."""
+        networks = [member for member in self.members if isinstance(member, NetworkPredictor)]
+        if len(networks) < len(self.members):
+            return None
+        shares = np.array([network.share for network in networks])
+        return together([network.stepper for network in networks], shares, self.weights, self.share)
 
     def learner(self) -> MembersLearner:
         """A copy that goes on learning, if every member can; the weights stay."""

@@ -31,15 +31,19 @@ def loops_together(
     loop = _LOOPS.get(kind)
     if loop is None or any(stepper.kind != kind for stepper in steppers):
         return None
-    given = []
-    for parts in zip(*(stepper.given for stepper in steppers), strict=True):
-        together = _together(parts)
-        if together is None:
-            return None
-        given.append(together)
+    found = stacked([stepper.given for stepper in steppers])
+    if found is None:
+        return None
+    given = list(found)
     start = np.stack([stepper.begin() for stepper in steppers])
     given += [shares, weights.nodes, weights.weights, added_to_each(share, given[-1].shape[2])]
     return LoopSteps(f"encode_{kind}_members", start, tuple(given), loop, escape)
+
+
+def stacked(given: Sequence[tuple[Any, ...]]) -> tuple[Any, ...] | None:
+    """What several are given, as one: arrays with the members as their first axis; None where they do not fit."""
+    found = tuple(_together(parts) for parts in zip(*given, strict=True))
+    return None if any(part is None for part in found) else found
 
 
 def _together(parts: tuple[Any, ...]) -> Any:
