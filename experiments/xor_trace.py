@@ -1,11 +1,13 @@
 """What becomes of each unit in a run of distant XOR: saturation, memory across lines, and how far its effects add up.
 
-    python experiments/xor_trace.py --seed 6 [--metric rbpm] [--passes 700] [--fold 20] [--from 600] [--keep FOLDER]
+    python experiments/xor_trace.py --seed 6 [--metric rbpm] [--passes 700] [--half-count] [--fold 20]
+                                    [--keep FOLDER [--from 600]]
 
-Looks at the network every 100 passes and writes a line of JSON into results/reproduction/xor_trace.jsonl. For each
-unit: the least and the largest activity, the part of the time it is saturated, the mean of s'(V), the part of its own
-state that is left after a line, and the times that act together in its next step (`glnn.metrics.coherence`). With
-`--keep`, parameters and rates at each look are kept in a folder, and `--from` goes on from there.
+Looks at the network after 2, 4, 6, 10, 16 and 40 passes and then every 100, and writes a line of JSON into
+results/reproduction/xor_trace.jsonl. For each unit: the least and the largest activity, the part of the time it is
+saturated, the mean of s'(V), the part of its own state that is left after a line, and the times that act together in
+its next step (`glnn.metrics.coherence`). With `--keep`, parameters and rates at each look are kept in a folder, and
+`--from` goes on from there.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from glnn.training.trainer import Trainer
 
 RESULTS = Path(__file__).parent / "results" / "reproduction" / "xor_trace.jsonl"
 EVERY = 100
+EARLY = (2, 4, 6, 10, 16, 40)
 
 
 def of_units(trainer: Trainer) -> dict[str, list[float]]:
@@ -86,20 +89,23 @@ def main() -> None:
     parser.add_argument("--metric", choices=["rbpm", "ruop"], default="rbpm")
     parser.add_argument("--seed", type=int, default=6)
     parser.add_argument("--passes", type=int, default=700)
+    parser.add_argument("--half-count", action="store_true", help="begin as estimators do, not with log 0")
     parser.add_argument("--fold", type=int, default=0)
     parser.add_argument("--from", type=int, default=0, dest="since", help="passes of a kept point to go on from")
     parser.add_argument("--keep", type=Path, help="a folder for parameters and rates")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     asked = (options.metric, options.seed)
-    setting = next(one for one in xor_settings() if (one.metric, one.seed) == asked)
+    setting = next(one for one in xor_settings(half_count=options.half_count) if (one.metric, one.seed) == asked)
     setting = replace(setting, budget=f"{options.passes} passes", fold=options.fold)
     sequences = sequences_of(setting)
     trainer = new_trainer(setting, sequences, validated=False)
     if options.since:
         resume(trainer, options.keep / f"{options.metric}-{options.seed}-{options.since}.npz")
     record, fold = XorRecord(trainer.model, sequences), FoldConstants(options.fold)
-    for passes in range(options.since + EVERY, options.passes + 1, EVERY):
+    for passes in (*EARLY, *range(EVERY, options.passes + 1, EVERY)):
+        if not options.since < passes <= options.passes:
+            continue
         trainer.run(f"{passes} passes", (fold,) if options.fold else ())
         with options.out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(look(trainer, record, setting, fold.folds)) + "\n")
