@@ -168,7 +168,7 @@ def test_shares_of_tree_and_n_grams(learning: str, tmp_path: Path) -> None:
     for row, code in zip(rows[: data.starts[1]], data.codes[: data.starts[1]].tolist(), strict=True):
         np.testing.assert_array_equal(state.probabilities(), row)
         state.advance(code)
-    said = [np.exp(part.log_likelihoods(data)) for part in (shares.mixture, *shares.beside)]
+    said = [np.exp(part.log_likelihoods(data)) for part in (shares.mixture, *shares.beside, *shares.networks)]
     given = with_uniform(said, rows.shape[1])
     weights = RunningOdds(shares.odds, learns=learning == "online").along(given)
     np.testing.assert_allclose(weights.sum(1), 1.0)
@@ -244,9 +244,10 @@ def test_a_thing_never_seen_is_bounded_where_everything_was_alike() -> None:
     always = [list("abcabcabd")] * 300
     model = glnn.Mixture(networks=0, verbose=0).fit(always)
     cut_short = [list("abcab")]
-    # With a share u of the uniform over four letters and the end.
-    assert model.bits(cut_short) < 1.0 - np.log2(model.shares_["uniform"] / 5)
-    assert 1e-5 < model.shares_["uniform"] < 1e-2
+    # A share of ends pays for what is cut short, a smaller one of the uniform over four letters and the end for the rest.
+    assert model.bits(cut_short) < 1.0 - np.log2(model.shares_["ends"] / 2)
+    assert model.surprise([list("abcd")])[0][3] < 0.1 - np.log2(model.shares_["uniform"] / 5)
+    assert 1e-5 < model.shares_["uniform"] < model.shares_["ends"] < 1e-2
 
 
 def test_weights_of_what_is_frozen_are_a_mean_and_learning_goes_on_from_it(tmp_path: Path) -> None:

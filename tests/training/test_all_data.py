@@ -160,8 +160,14 @@ def test_of_the_estimator(tmp_path: Path) -> None:
     assert "steps_on_all_data" in model.members_[0] and model.total_seconds_ > sum(run.used("seconds") for run in runs)
     assert best.progress is not None and not np.array_equal(model.params_.w, best.progress.best.w)
     assert model.validation_bits_ == pytest.approx(-best.progress.best_score / np.log(2.0))
-    model.save(tmp_path / "model")
-    assert glnn.load(tmp_path / "model").bits(TEXT) == model.bits(TEXT)
+    # Who has to judge it by the validation data finds it as it was before it learned them.
+    before = model.that_held_out()
+    assert np.array_equal(before.params_.w, best.progress.best.w) and before.predictor_ is not model.predictor_
+    assert before.bits(TEXT) != model.bits(TEXT)
+    for one in (model, before):
+        one.save(tmp_path / "model")
+        again = glnn.load(tmp_path / "model")
+        assert again.bits(TEXT) == one.bits(TEXT) and again.that_held_out() is again
 
 
 def test_it_can_be_left_out() -> None:

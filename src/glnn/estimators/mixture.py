@@ -123,8 +123,13 @@ class Mixture(SequenceModel):
         try:
             trial = self._trial(known, values["networks"], trials)
             networks = self._networks(known, trial, values, display, clock)
-            recipe = trial.recipe(tuple(network.predictor_ for network in networks))
-            recipe, networks = _with_a_share(recipe, networks)
+            judged = tuple(network.that_held_out() for network in networks)
+            members = tuple(network.predictor_ for network in judged)
+            # The mixer learns from the end of the data what networks are worth, so it must hear none that knows it.
+            learned = any(one is not other for one, other in zip(networks, judged, strict=True))
+            apart = isinstance(trial, FrozenTrial) or (learned and trial.stand_apart(members))
+            recipe = trial.recipe(members, apart)
+            recipe, networks = _with_a_share(recipe, networks if apart else judged)
             # The trials take as much memory as the model itself.
             del trial
             look = _Look(known.codes.size, display, clock, tuple(callbacks))
@@ -206,8 +211,8 @@ class Mixture(SequenceModel):
         for which in range(most):
             display.say(f"trying network {which + 1}: {share}")
             own = {"n_jobs": self.n_jobs, "random_state": self.seed_ + which}
-            # The end of the data tells what it is worth, so it must not learn from that.
-            network = GLNN(budget=share, end=False, unknown="error", verbose=0, folds=False, refit=False, **own)
+            folds = isinstance(trial, FrozenTrial)
+            network = GLNN(budget=share, end=False, unknown="error", verbose=0, folds=folds, **own)
             given_up = (Promising(share.seconds, best),) if automatic and share.seconds is not None else ()
             # Compiling is not charged, training is.
             with clock.paused():
@@ -215,11 +220,12 @@ class Mixture(SequenceModel):
             clock.set(clock.seconds + network.total_seconds_)
             members = (*kept, network)
             with clock.paused():
-                bits = trial.bits(tuple(member.predictor_ for member in members))
-                alone = trial.alone(network.predictor_)
+                # The end of the data tells what it is worth, before it learned from that.
+                judged = tuple(member.that_held_out().predictor_ for member in members)
+                bits, alone = trial.bits(judged), trial.alone(judged[-1])
             self.trials_.append({"networks": len(members), "bits": bits, "alone": alone})
             display.say(f"the end of the data takes {best:,.0f} bits without it and {bits:,.0f} with it")
-            if not automatic or trial.worth(bits, best, network.predictor_):
+            if not automatic or trial.worth(bits, best, judged[-1]):
                 best, kept = bits, members
             if network.stopped_ == "interrupted":
                 break

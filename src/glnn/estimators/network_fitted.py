@@ -62,6 +62,8 @@ class FittedNetwork(SequenceModel):
     recipe: str
     smoothing: float | str
 
+    _before_all_data: list[Params] | None = None
+    """What the networks were when they were chosen, where they went on over all data since."""
     _metric: ClassVar[str] = "rbpm"
     """The metric of batch training, as in the paper."""
 
@@ -104,6 +106,13 @@ class FittedNetwork(SequenceModel):
         self.members_ = [_told(run) for run in runs]
         networks = [(run.model, run.chosen) for run in runs if run.progress is not None]
         self._use(networks, given.escape)
+        if any(run.final is not None for run in runs):
+            chosen = [run.progress.best for run in runs if run.progress is not None]
+            starts = combination.before or (None,) * len(runs)
+            self._before_all_data = [
+                params if start is None else params.replace(V0=start)
+                for params, start in zip(chosen, starts, strict=True)
+            ]
         return self
 
     def _combination(self, training: Training, runs: list[Run]) -> Combination:
@@ -116,6 +125,7 @@ class FittedNetwork(SequenceModel):
 
     def _use(self, networks: list[tuple[Model, Params]], escape: float | None) -> None:
         """Set `predictor_` and what follows from the networks, the best first."""
+        self._before_all_data = None
         known, threads = self.alphabet_.known, self.n_jobs or 1
         started = [
             (model, params if start is None else params.replace(V0=start))
@@ -134,17 +144,24 @@ class FittedNetwork(SequenceModel):
         self.n_parameters_ = sum(sizes)
 
     def that_held_out(self) -> Self:
-        """The model with those members alone that never saw the end of the data, to score that end with."""
+        """The model with those members alone that never saw the end of the data, to score that end with.
+
+        Right after `fit` also members that went on over all data are known as they were before; a file forgets that.
+        """
         kept = [k for k, member in enumerate(self.members_ or ()) if "held_out" not in member]
-        if self.weights_ is None or len(kept) in (0, len(self.networks_)):
+        before = self._before_all_data
+        if not kept or (before is None and (self.weights_ is None or len(kept) == len(self.networks_))):
             return self
-        own = self.weights_.weights[:, kept]
         other = copy(self)
-        other.weights_ = EntropyWeights(self.weights_.nodes, own * (len(self.networks_) / len(kept)))
+        if self.weights_ is not None and self.weights_.members == len(self.networks_):
+            own = self.weights_.weights[:, kept] * (len(self.networks_) / len(kept))
+            other.weights_ = EntropyWeights(self.weights_.nodes, own)
         other.members_ = [self.members_[k] for k in kept]
         other.starts_ = (None,) * len(kept)
         other.member_smoothing_ = [(self.member_smoothing_ or [0.0] * len(self.networks_))[k] for k in kept]
-        other._use([(self.networks_[k].model, self.networks_[k].params) for k in kept], self.escape_probability_)
+        networks = [(self.networks_[k].model, self.networks_[k].params if before is None else before[k]) for k in kept]
+        other.params_ = networks[0][1]
+        other._use(networks, self.escape_probability_)
         return other
 
     def _go_on(self, data: Encoded) -> None:

@@ -52,6 +52,8 @@ class Combination:
     """Of the uniform distribution: in the prediction, and in each network before they are weighed."""
     bits: tuple[float, ...] = ()
     """Bits a symbol of validation data: of each network, of all mixed evenly, and as they are weighed; may be empty."""
+    before: tuple[np.ndarray | None, ...] = ()
+    """The start states of the networks as they were when they were chosen, before they went on over all data."""
 
 
 def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str, share: float | None) -> Combination:
@@ -99,7 +101,7 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
         share = best_share(logs[-1], len(parts.train.alphabet), least)
     if weights is not None and weights.members == len(at_end) < len(runs):
         weights = weights.shared_with(len(runs) - len(at_end))
-    return Combination(finally_at, weights, share, shares, tuple(float(-_BITS * one.mean()) for one in logs))
+    return Combination(finally_at, weights, share, shares, tuple(float(-_BITS * one.mean()) for one in logs), starts)
 
 
 def _in_batches(run: Run) -> bool:

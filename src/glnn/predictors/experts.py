@@ -24,9 +24,10 @@ from glnn.sequences import Alphabet, Encoded
 # A smaller share counts as 0.
 _LEAST_SHARE, _LEAST_ODDS = 0.02, 0.005
 _STEPS, _SETTLED = 300, 1e-6
-# How many symbols each is thought to have predicted before any was seen: the uniform distribution two beside what is
-# frozen, where the unforeseen costs as much again and again, and half a one beside what learns.
-_BEFORE, _BEFORE_UNIFORM, _BEFORE_UNIFORM_LEARNS = 1.0, 2.0, 0.5
+# How many symbols each is thought to have predicted before any was seen. Beside what is frozen the unforeseen costs as
+# much again and again; most often it is an end that comes early.
+_BEFORE, _BEFORE_UNIFORM, _BEFORE_ENDS, _BEFORE_UNIFORM_ALONE = 0.25, 0.5, 1.0, 2.0
+_BEFORE_LEARNS, _BEFORE_UNIFORM_LEARNS = 1.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,12 @@ class Beside:
     order: int = 0
     odds: Odds | None = None
     """Between those that have a share, in their order, the uniform distribution last; None where shares stay."""
+    ends: float = 0.0
+    """The share of `glnn.predictors.ends`, where shares stay."""
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """All of them; they sum to 1."""
+        """All of them but that of ends, with which they sum to 1."""
         return (self.own, self.tree, self.ngrams, self.uniform, *self.networks)
 
     @property
@@ -54,6 +57,7 @@ class Beside:
         if self.odds is not None:
             weights[self.places] = self.odds.weights
         found = dict(zip(("mixture", "tree", "ngram", "uniform"), weights.tolist(), strict=False))
+        found |= {"ends": self.ends} if self.ends > 0.0 else {}
         return found | {f"network{k}": share for k, share in enumerate(weights[4:].tolist())}
 
     @property
@@ -104,26 +108,29 @@ def counts_of(data: Encoded) -> np.ndarray:
     return np.bincount(data.codes, minlength=len(data.alphabet))
 
 
-def best_shares(chances: list[np.ndarray | None], order: int, alphabet_size: int) -> tuple[Beside, np.ndarray]:
+def best_shares(
+    chances: list[np.ndarray | None], order: int, alphabet_size: int, ends: np.ndarray | None = None
+) -> tuple[Beside, np.ndarray]:
     """The shares in what each said of symbols it had not read, and the bits of each symbol.
 
     `chances` are those of the mixture, the tree, the n-grams, and the networks, if any; None for what is not there.
+    `ends` are those of `glnn.predictors.ends`, where sequences have ends.
     """
     own = chances[0]
     assert own is not None
-    columns = [*chances[:3], np.full(own.size, 1.0 / alphabet_size), *chances[3:]]
+    columns = [*chances[:3], np.full(own.size, 1.0 / alphabet_size), ends, *chances[3:]]
     there = np.array([column is not None for column in columns])
     given = np.stack([np.zeros(own.size) if column is None else column for column in columns], axis=1)
     before = np.full(there.size, _BEFORE)
-    before[3] = _BEFORE_UNIFORM
+    before[3:5] = (_BEFORE_UNIFORM_ALONE if ends is None else _BEFORE_UNIFORM), _BEFORE_ENDS
     weights = np.zeros(there.size)
     weights[there] = _maximised(given[:, there], before[there])
     kept = there & (weights >= _LEAST_SHARE)
-    kept[[0, 3]] = True
+    kept[[0, 3]], kept[4] = True, there[4]
     weights[~kept] = 0.0
     weights[kept] = _maximised(given[:, kept], before[kept])
-    own_share, of_tree, of_ngrams, of_uniform, *of_networks = weights.tolist()
-    beside = Beside(own_share, of_tree, of_ngrams, of_uniform, tuple(of_networks), order)
+    own_share, of_tree, of_ngrams, of_uniform, of_ends, *of_networks = weights.tolist()
+    beside = Beside(own_share, of_tree, of_ngrams, of_uniform, tuple(of_networks), order, ends=of_ends)
     return beside, -np.log2(given @ weights)
 
 
@@ -133,7 +140,7 @@ def learned_odds(chances: list[np.ndarray | None], order: int, alphabet_size: in
     running = RunningOdds(even(len(there)), learns=True)
     given = with_uniform([column for column in chances if column is not None], alphabet_size)
     bits = -np.log2((running.along(given) * given).sum(1))
-    before = np.full(given.shape[1], _BEFORE)
+    before = np.full(given.shape[1], _BEFORE_LEARNS)
     before[-1] = _BEFORE_UNIFORM_LEARNS
     odds = running.odds.with_shares(_maximised(given, before))
     kept = odds.weights >= _LEAST_ODDS

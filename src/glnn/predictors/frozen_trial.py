@@ -18,6 +18,7 @@ from glnn.contexts.mixing_averaging import WeightAverage
 from glnn.contexts.mixing_reading import NOTHING
 from glnn.contexts.ngram import choose_order
 from glnn.predictors import Predictor
+from glnn.predictors.ends import chances_of_ends
 from glnn.predictors.experts import Beside, Experts, best_shares, counts_of
 from glnn.predictors.mixture_recipe import Recipe, plan_of
 from glnn.sequences import Encoded, TrainingData
@@ -29,6 +30,9 @@ _JUDGED, _STRETCHES = 0.2, 8
 # What is preferred must lose this part of the bits, and so many standard errors; to the last weights, which follow the
 # noise of the last sequences, more of them.
 _TOLD, _ERRORS, _ERRORS_OF_LAST = 0.005, 2.0, 4.0
+
+# Contexts, tree and n-grams; networks follow.
+_OWN = 3
 
 
 class Way(NamedTuple):
@@ -70,8 +74,8 @@ class FrozenTrial:
         saved = self._by_sequence(self._late(())[1] - self._late((member,))[1], self._held.codes.size)
         return bool(saved.sum() > _ERRORS * _error(saved))
 
-    def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
-        """How the data are best read, and with what shares."""
+    def recipe(self, members: tuple[Predictor, ...], apart: bool = True) -> Recipe:
+        """How the data are best read, and with what shares; the mixer hears none of the members."""
         way, beside = self._way
         if members:
             beside = self._late(members)[0]
@@ -102,11 +106,11 @@ class FrozenTrial:
     @cached_property
     def _way(self) -> tuple[Way, Beside]:
         """The way to read, and the shares of contexts, tree and n-grams."""
-        mask, size = self._data.mask[self._judged], len(self._data.alphabet)
+        mask = self._data.mask[self._judged]
         best: tuple[Way, Beside, np.ndarray] | None = None
         for way in WAYS:
             given = [chance[mask] for chance in (self._chances[way], *self._experts)]
-            beside, bits = best_shares(given, self._order, size)
+            beside, bits = self._shares(given, mask.size)
             if best is not None:
                 saved = self._by_sequence(best[2] - bits, mask.size)
                 errors = _ERRORS if way.averaged else _ERRORS_OF_LAST
@@ -121,7 +125,21 @@ class FrozenTrial:
         late, mask = self._held.codes.size, self._held.mask
         given = [chance[-late:][mask] for chance in (self._chances[self._way[0]], *self._experts)]
         given += [self._said(member)[mask] for member in members]
-        return best_shares(given, self._order, len(self._data.alphabet))
+        return self._shares(given, late)
+
+    def _shares(self, given: list[np.ndarray], late: int) -> tuple[Beside, np.ndarray]:
+        """The shares in the last symbols, of which those that are scored have these chances, and their bits.
+
+        Beside networks, tree and n-grams rarely help what comes later: there they stay if they save a standard error.
+        """
+        alphabet, codes = self._data.alphabet, self._data.codes[-late:][self._data.mask[-late:]]
+        ends = None if alphabet.end is None else chances_of_ends(codes, alphabet.end, len(alphabet))
+        every, bits = best_shares([*given], self._order, len(alphabet), ends)
+        if len(given) <= _OWN:
+            return every, bits
+        fewer, more = best_shares([given[0], None, None, *given[_OWN:]], self._order, len(alphabet), ends)
+        saved = self._by_sequence(more - bits, late)
+        return (every, bits) if saved.sum() > _error(saved) else (fewer, more)
 
     def _said(self, member: Predictor) -> np.ndarray:
         held = self._held

@@ -17,6 +17,7 @@ from glnn.contexts.mixing_averaging import WeightAverage
 from glnn.contexts.mixing_plan import FIRST, NOW, Plan, letters_of, make_plan, newline_of
 from glnn.contexts.ngram import LONGEST_ORDER
 from glnn.predictors import Predictor
+from glnn.predictors.ends import Ends
 from glnn.predictors.experts import ALONE, Beside, Experts, best_shares, counts_of, learned_odds
 from glnn.predictors.mixture import MixturePredictor, pieces
 from glnn.predictors.odds import Odds, settled
@@ -85,9 +86,11 @@ class Recipe:
         if beside.own == 1.0:
             return mixture, beside
         others = [(network, share) for network, share in zip(networks, beside.networks, strict=False) if share > 0.0]
-        weights = np.array(beside.weights)[beside.places].tolist()
-        odds = beside.odds or settled(tuple(weights[:-1]), weights[-1])
+        *weights, of_uniform = np.array(beside.weights)[beside.places].tolist()
         standing = tuple(network for network, _ in others)
+        if beside.ends > 0.0 and alphabet.end is not None:
+            weights, standing = [*weights, beside.ends], (*standing, Ends(alphabet))
+        odds = beside.odds or settled(tuple(weights), of_uniform)
         return Shares(mixture, experts.learned(online, beside), standing, odds), beside
 
     def read_on(self, codes: np.ndarray, starts: np.ndarray) -> Recipe:
@@ -102,8 +105,8 @@ class Recipe:
         arrays["shares"] = np.array(self.beside.weights)
         if self.beside.odds is not None:
             arrays |= {f"odds/{name}": part for name, part in self.beside.odds._asdict().items()}
-        numbers = {"cut": self.cut, "stationary": self.stationary, "averaged": self.averaged}
-        return arrays, {**numbers, "planned": self.planned, "order": self.beside.order, "version": self.version}
+        numbers = {"cut": self.cut, "stationary": self.stationary, "averaged": self.averaged, "planned": self.planned}
+        return arrays, {**numbers, "order": self.beside.order, "version": self.version, "ends": self.beside.ends}
 
     def _first(self, data: Encoded) -> Encoded:
         """What the plan is made from."""
@@ -170,7 +173,10 @@ def _chunks(begin: int, end: int, block: int) -> list[slice]:
 
 def recipe_from(arrays: dict[str, np.ndarray], fitted: dict[str, Any], size: int, networks: int) -> Recipe:
     """The recipe of a file, looked at before the compiled loops are led by it."""
-    codes, beside = _codes(arrays["codes"], size), _beside(arrays["shares"], fitted["order"], networks)
+    codes, ends = _codes(arrays["codes"], size), fitted.get("ends", 0.0)
+    if type(ends) is not float or not 0.0 <= ends < 1.0 or (ends > 0.0 and "odds/rows" in arrays):
+        raise InputError(f"the share of ends is {ends!r}: expected a number from 0 to 1")
+    beside = _beside(arrays["shares"], fitted["order"], networks, ends)
     if "odds/rows" in arrays:
         beside = replace(beside, odds=_odds(arrays, len(beside.places)))
     recipe = Recipe(
@@ -193,15 +199,15 @@ def _codes(codes: np.ndarray, size: int) -> np.ndarray:
     return codes.astype(np.int64)
 
 
-def _beside(shares: np.ndarray, order: Any, networks: int) -> Beside:
+def _beside(shares: np.ndarray, order: Any, networks: int, ends: float) -> Beside:
     # Files of the first version have three shares, and networks that speak to the mixer.
     fine = shares.dtype == np.float64 and shares.ndim == 1 and shares.size in (3, 4, 4 + networks)
-    if not fine or not (shares >= 0.0).all() or shares[0] <= 0.0 or abs(shares.sum() - 1.0) > 1e-6:
+    if not fine or not (shares >= 0.0).all() or shares[0] <= 0.0 or abs(shares.sum() + ends - 1.0) > 1e-6:
         raise InputError(f"the shares are {shares.tolist()!r}: expected numbers that sum to 1, one for each part")
     own, tree, ngrams, *others = shares.tolist()
     if type(order) is not int or not (ngrams == 0.0 or 1 <= order <= LONGEST_ORDER):
         raise InputError(f"the order of the n-grams is {order!r}: expected 1 to {LONGEST_ORDER}")
-    return Beside(own, tree, ngrams, others[0] if others else 0.0, tuple(others[1:]), order)
+    return Beside(own, tree, ngrams, others[0] if others else 0.0, tuple(others[1:]), order, ends=ends)
 
 
 def _odds(arrays: dict[str, np.ndarray], parts: int) -> Odds:

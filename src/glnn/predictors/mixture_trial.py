@@ -60,9 +60,18 @@ class Trial:
         behind = (-np.log2(self._said(member)) - self._bits(()))[self._mask]
         return bool(behind.sum() < _ERRORS * behind.std() * np.sqrt(behind.size))
 
-    def recipe(self, members: tuple[Predictor, ...]) -> Recipe:
+    def stand_apart(self, members: tuple[Predictor, ...]) -> bool:
+        """Whether the mixer need not hear these members: odds between all serve the end as well, but for a few bits.
+
+        Then they may be replaced by what they become when they learn from the end too.
+        """
+        return self._online and bool(self._apart(members)[1][self._mask].sum() <= self.bits(members) + _LEAST_GAIN)
+
+    def recipe(self, members: tuple[Predictor, ...], apart: bool = False) -> Recipe:
         """How the data are best read: as time goes by, if anything is to go on learning, even networks' weights."""
         data, online = self._data, self._online
+        if apart:
+            return Recipe(data.codes, data.starts, data.codes.size, False, beside=self._apart(members)[0])
         if not members and self._beside is ALONE:
             return Recipe(data.codes, data.starts, data.codes.size, not online, averaged=not online)
         # Beside the mixer that hears them, networks have a share: no part can spoil a sum.
@@ -86,6 +95,11 @@ class Trial:
         if not self._online or (not members and self._beside is ALONE):
             return -np.log2(own)
         return learned_odds([own, *self._experts, *said], self._beside.order, len(self._data.alphabet))[1]
+
+    def _apart(self, members: tuple[Predictor, ...]) -> tuple[Beside, np.ndarray]:
+        """The odds, and the bits of the end, where no member speaks to the mixer."""
+        said = [self._said(member) for member in members]
+        return learned_odds([self._mixed(())[0], *self._experts, *said], self._beside.order, len(self._data.alphabet))
 
     def _mixed(self, members: tuple[Predictor, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
         """What the mixer says of the end with these members, and each of them by itself."""

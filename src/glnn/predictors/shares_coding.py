@@ -214,7 +214,7 @@ def _portable(network: Any) -> bool:
     members = getattr(network, "members", None)
     if members:
         return all(_portable(member) for member in members)
-    return bool(getattr(getattr(network, "stepper", None), "portable", False))
+    return bool(getattr(getattr(network, "stepper", network), "portable", False))
 
 
 def _numbers_of(network: Any) -> Iterator[Any]:
