@@ -16,7 +16,7 @@ HALF = "".join(f"{'abcd'[k % 4]}{bit}" for k, bit in enumerate(RANDOM[:1500]))
 
 
 class Knows(StepwisePredictor):
-    """Gives one symbol 0.9 wherever one of `symbols` is going to come, nine times of ten that one; else knows nothing."""
+    """Where one of `symbols` will come, gives one of them 0.9, nine times of ten the right one; else knows nothing."""
 
     def __init__(self, data: Encoded, symbols: str) -> None:
         self.alphabet, self._codes = data.alphabet, data.codes
