@@ -244,7 +244,7 @@ def test_a_thing_never_seen_is_bounded_where_everything_was_alike() -> None:
     always = [list("abcabcabd")] * 300
     model = glnn.Mixture(networks=0, verbose=0).fit(always)
     cut_short = [list("abcab")]
-    # A share of ends pays for what is cut short, a smaller one of the uniform over four letters and the end for the rest.
+    # A share of ends pays for what is cut short, a smaller one of the uniform distribution for the rest.
     assert model.bits(cut_short) < 1.0 - np.log2(model.shares_["ends"] / 2)
     assert model.surprise([list("abcd")])[0][3] < 0.1 - np.log2(model.shares_["uniform"] / 5)
     assert 1e-5 < model.shares_["uniform"] < model.shares_["ends"] < 1e-2
