@@ -107,3 +107,17 @@ def test_params_are_exchanged_and_not_changed() -> None:
     params = problem("glnn").params
     other = params.replace(w=params.w + 1)
     assert isinstance(other, Params) and other.theta is params.theta and not np.array_equal(other.w, params.w)
+
+
+def test_on_chunks_half_of_the_units_of_an_rnn_hear_the_others_from_the_start() -> None:
+    model = MODELS["rnn"](random_graph(40, 40, 1), SYMBOLS)
+    counts = np.ones(SYMBOLS)
+    before = model.initial(counts, counts, np.random.default_rng(0))
+    params = model.initial_for_chunks(counts, counts, np.random.default_rng(0))
+    (tau, bias), (first_tau, first_bias) = model.split(params.theta), model.split(before.theta)
+    np.testing.assert_array_equal(bias, first_bias)
+    heard = (tau - first_tau)[0]
+    hearing = model.graph.edge_targets < 20
+    assert not heard[~hearing].any()
+    # A length of 0.2 into each.
+    assert np.square(heard[hearing]).sum() == pytest.approx(20 * 0.2**2, rel=0.2)
