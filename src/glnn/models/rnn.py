@@ -14,7 +14,6 @@ from glnn.models.linear import Activation, LinearRecurrence
 from glnn.models.side_by_side import RNNSideBySide
 from glnn.network import Graph
 
-
 _HEARD = 0.2
 """The length of what a unit hears of the others at first, in stochastic training."""
 
