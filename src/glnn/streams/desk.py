@@ -40,7 +40,7 @@ class Desk:
         write: Callable[[Stream, str | os.PathLike[str]], None] | None = None,
     ) -> None:
         alphabet = predictor.alphabet
-        self.alphabet, self.index = alphabet, alphabet.base.codes
+        self.alphabet, self.symbols, self.index = alphabet, alphabet.symbols, alphabet.base.codes
         self.end, self.escape = alphabet.end, alphabet.escape
         self.write, self.lock = write, threading.RLock()
         self._begin = begin or predictor.begin
@@ -48,7 +48,7 @@ class Desk:
         self._steady = begin is None and not isinstance(predictor, Learner)
         self._start: bytes | None = None
         self._packs = False
-        self._stream: Stream | None = None
+        self.stream: Stream | None = None
         self.waiting = -1
         self.over = False
         self.pushed: Callable[[], Pushed | None] = nobody
@@ -57,9 +57,9 @@ class Desk:
         """It is this stream's turn: what waits is read, and its state is taken up where it stands."""
         if self.waiting >= 0:
             self.settle()
-        if stream is self._stream:
+        if stream is self.stream:
             return
-        before, self._stream = self._stream, None
+        before, self.stream = self.stream, None
         if before is not None:
             before.kept = packed_places(self.state) if self._packs else self.state
         kept, stream.kept = stream.kept, None
@@ -69,7 +69,7 @@ class Desk:
             self.state.unpack(kept)  # type: ignore[attr-defined]
         else:
             self._stand(kept)
-        self._stream = stream
+        self.stream = stream
 
     def restart(self) -> None:
         """Go to the start of a sequence."""

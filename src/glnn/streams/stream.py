@@ -132,7 +132,8 @@ class Stream:
                 found.append(self._push_unknown(symbol).bits)
                 continue
             with desk.lock:
-                desk.turn(self)
+                if desk.waiting >= 0 or desk.stream is not self:
+                    desk.turn(self)
                 found.append(self._counted(code, desk.push(code)))
         return np.array(found)
 
@@ -173,8 +174,9 @@ class Stream:
         raise TypeError("a stream is not copied or pickled: save(path) writes it, glnn.load_stream(path) reads it")
 
     def _push(self, desk: Desk, code: int, symbol: Any) -> Pushed:
-        desk.turn(self)
-        symbols = desk.alphabet.symbols
+        if desk.waiting >= 0 or desk.stream is not self:
+            desk.turn(self)
+        symbols = desk.symbols
         if desk.ask is None:
             foreseen = desk.state.probabilities()
             probability = float(foreseen[code])
