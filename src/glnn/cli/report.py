@@ -106,7 +106,8 @@ def _as_it_was(model: Any, data: Data) -> tuple[Any, Any, str]:
     else:
         part = f"the last {end.encoded.codes.size:,} of {whole.encoded.codes.size:,} symbols"
     told = f"The model has learned these data. So that the page shows what new ones cost, it shows {part}, "
-    return judge, end, told + "by the same model when it had read only what comes before them."
+    without = ", without its networks," if getattr(model, "networks_", ()) else ""
+    return judge, end, told + f"by the same model{without} when it had read only what comes before them."
 
 
 def _course(path: Path) -> Any:

@@ -167,24 +167,22 @@ class Mixture(SequenceModel):
         return Trace(symbols, np.concatenate(rows), self._surprise(reading, False), data.starts, names)
 
     def before_the_end(self, data: Encoded) -> tuple[Self, int] | None:
-        """The mixture that has read all but the end, with the networks as they are: they never learned from the end.
+        """The mixture that has read all but the last fifth, without networks, which may know the end.
 
         What goes on learning has even odds between its parts at first.
         """
         known = data.known()
-        parts = split(TrainingData(known), "auto" if self.networks_ else HELD_OUT_TO_SHOW)
+        parts = split(TrainingData(known), HELD_OUT_TO_SHOW)
         if parts.validation is None:
             return None
-        beside, online = self.recipe_.beside, self.learning_ == "online"
-        if online and self.networks_:
-            beside = replace(beside, own=0.5, networks=(0.5,) * len(self.networks_))
-        if online and beside.own < 1.0:
+        beside = self.recipe_.beside.without_networks()
+        if self.learning_ == "online" and beside.own < 1.0:
             beside = replace(beside, odds=even(len(beside.places) - 1))
         first = in_no_order(parts.train) if self.recipe_.stationary else parts.train
         recipe = replace(self.recipe_, codes=first.codes, starts=first.starts, cut=first.codes.size)
         recipe = replace(recipe, planned=None, beside=beside, choose=False)
         other = copy(self)
-        other._use(recipe, self.networks_, self.alphabet_, self.escape_probability_)
+        other._use(recipe, (), self.alphabet_, self.escape_probability_)
         return other, parts.held_out
 
     def _trial(self, data: Encoded, networks: int | str, trials: bool) -> Trial | FrozenTrial:

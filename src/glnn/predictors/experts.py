@@ -50,6 +50,16 @@ class Beside:
         """All of them but that of ends, with which they sum to 1."""
         return (self.own, self.tree, self.ngrams, self.uniform, *self.networks)
 
+    def without_networks(self) -> Beside:
+        """The others alone, with the same shares relative to each other."""
+        rest = self.own + self.tree + self.ngrams + self.uniform + self.ends
+        if self.tree == self.ngrams == self.ends == 0.0:
+            return ALONE
+        own, tree, ngrams, uniform, ends = (
+            share / rest for share in (self.own, self.tree, self.ngrams, self.uniform, self.ends)
+        )
+        return Beside(own, tree, ngrams, uniform, (), self.order, ends=ends)
+
     @property
     def named(self) -> dict[str, float]:
         """For people."""
