@@ -82,6 +82,8 @@ def test_what_came_last_is_learned_too(tmp_path: Path) -> None:
     assert ["held_out" in member for member in model.members_] == [False, True, True]
     assert not any("held_out" in member for member in without.members_)
     assert len(model.combined_bits_ or ()) == 5
+    # One of them fitted the weights, and all have some: no median.
+    assert model.weights_ is not None and model.weights_.members == 3
     # Who never saw the end is as surprised by it as a model that held it out.
     apart = model.that_held_out()
     assert len(apart.networks_) == 1 and apart.bits(cases) > 1.3 * model.bits(cases)
