@@ -2,9 +2,9 @@
 
     python experiments/xor_memory.py [--metric ruop] [--seed 5] [--steps 245] [--apart]
 
-Trains, begun at half a count, up to where η_τ has collapsed and measures the step that is proposed there, unit by unit: how many times act
-together (`glnn.training.coherence`), where the metric takes each for itself. One line of JSON a unit, into
-results/reproduction/xor_memory.jsonl.
+Begun at half a count. Trains up to where η_τ has collapsed and measures the step that is proposed there, unit by
+unit: how many times act together (`glnn.training.coherence`), where the metric takes each for itself. One line of
+JSON a unit, into results/reproduction/xor_memory.jsonl.
 """
 
 from __future__ import annotations
