@@ -168,6 +168,8 @@ def test_of_the_estimator(tmp_path: Path) -> None:
         one.save(tmp_path / "model")
         again = glnn.load(tmp_path / "model")
         assert again.bits(TEXT) == one.bits(TEXT) and again.that_held_out() is again
+        assert again.knows_the_end == (one is model)
+    assert not model.knows_the_end and not before.knows_the_end
 
 
 def test_it_can_be_left_out() -> None:

@@ -48,6 +48,8 @@ _LATER: dict[str, Any] = {
     "members_": None,
     "combined_bits_": None,
 }
+# In the record of a member that went on over all data.
+_ON_ALL_DATA = ("steps_on_all_data", "seconds_on_all_data")
 # What "auto" stands for in the parameters that act on the prediction alone.
 _AUTOMATIC: dict[str, dict[str, Any]] = {
     "paper": {"calibration": False, "members": 1, "start": "trained", "folds": False, "refit": False},
@@ -156,13 +158,21 @@ class FittedNetwork(SequenceModel):
         if self.weights_ is not None and self.weights_.members == len(self.networks_):
             own = self.weights_.weights[:, kept] * (len(self.networks_) / len(kept))
             other.weights_ = EntropyWeights(self.weights_.nodes, own)
-        other.members_ = [self.members_[k] for k in kept]
+        other.members_ = [
+            {name: told for name, told in self.members_[k].items() if before is None or name not in _ON_ALL_DATA}
+            for k in kept
+        ]
         other.starts_ = (None,) * len(kept)
         other.member_smoothing_ = [(self.member_smoothing_ or [0.0] * len(self.networks_))[k] for k in kept]
         networks = [(self.networks_[k].model, self.networks_[k].params if before is None else before[k]) for k in kept]
         other.params_ = networks[0][1]
         other._use(networks, self.escape_probability_)
         return other
+
+    @property
+    def knows_the_end(self) -> bool:
+        """Whether a member of `that_held_out()` learned from the end all the same, as after going on over all data."""
+        return self._before_all_data is None and any(_ON_ALL_DATA[0] in member for member in self.members_ or ())
 
     def _go_on(self, data: Encoded) -> None:
         """Learn window by window, as on a stream; or train on the new data alone, where that is clearly better.
@@ -293,5 +303,5 @@ def _told(run: Run) -> dict[str, Any]:
     """A start in the record."""
     told = {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}
     if run.final is not None:
-        told |= {"steps_on_all_data": run.final.step, "seconds_on_all_data": run.final.seconds}
+        told |= dict(zip(_ON_ALL_DATA, (run.final.step, run.final.seconds), strict=True))
     return told if run.own is None else {**told, "held_out": "inside"}
