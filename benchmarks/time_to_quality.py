@@ -101,6 +101,8 @@ def table(lines: Sequence[Record]) -> str:
     rows = []
     for name in (*SOURCES, *FILES):
         ours = [(line["charged"], line["value"]) for line in lines if (line["data"], line["model"]) == (name, "GLNN")]
+        if not ours:
+            continue
         for line in (line for line in lines if line["data"] == name and line["model"] in PEERS):
             curve = line["curve"]
             reached = [value for seconds, value in curve if seconds <= EARLY]
