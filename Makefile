@@ -26,7 +26,7 @@ demo: $(VENV)/ready  ## the one to show a friend
 # The tests of kernels compile most of what the others call, while the other core does what needs no kernels of theirs.
 test: $(VENV)/ready-test  ## all that must pass: lint, types, tests, documentation
 	@echo "Lint, the tests (compiled, as plain Python, with bounds checked) and the documentation, two at a time, some minutes; each is shown when it is done."
-	@$(MAKE) --no-print-directory SIDE_BY_SIDE=yes -j2 $(UNMIXED) pytest-kernels lint test-bounds test-nojit docs pytest-outside pytest-package
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE=yes -j2 $(UNMIXED) pytest-kernels test-bounds pytest-package test-nojit pytest-outside lint docs
 
 lint: $(VENV)/ready-test  ## ruff (rules and format) and mypy
 	$(BIN)/ruff check .

@@ -64,7 +64,7 @@ class FittedNetwork(SequenceModel):
     recipe: str
     smoothing: float | str
 
-    _before_all_data: list[Params] | None = None
+    _before_all_data_: list[Params] | None = None
     """What the networks were when they were chosen, where they went on over all data since."""
     _metric: ClassVar[str] = "rbpm"
     """The metric of batch training, as in the paper."""
@@ -111,7 +111,7 @@ class FittedNetwork(SequenceModel):
         if any(run.final is not None for run in runs):
             chosen = [run.progress.best for run in runs if run.progress is not None]
             starts = combination.before or (None,) * len(runs)
-            self._before_all_data = [
+            self._before_all_data_ = [
                 params if start is None else params.replace(V0=start)
                 for params, start in zip(chosen, starts, strict=True)
             ]
@@ -127,7 +127,7 @@ class FittedNetwork(SequenceModel):
 
     def _use(self, networks: list[tuple[Model, Params]], escape: float | None) -> None:
         """Set `predictor_` and what follows from the networks, the best first."""
-        self._before_all_data = None
+        self._before_all_data_ = None
         known, threads = self.alphabet_.known, self.n_jobs or 1
         started = [
             (model, params if start is None else params.replace(V0=start))
@@ -151,7 +151,7 @@ class FittedNetwork(SequenceModel):
         Right after `fit` also members that went on over all data are known as they were before; a file forgets that.
         """
         kept = [k for k, member in enumerate(self.members_ or ()) if "held_out" not in member]
-        before = self._before_all_data
+        before = self._before_all_data_
         if not kept or (before is None and (self.weights_ is None or len(kept) == len(self.networks_))):
             return self
         other = copy(self)
@@ -172,7 +172,7 @@ class FittedNetwork(SequenceModel):
     @property
     def knows_the_end(self) -> bool:
         """Whether a member of `that_held_out()` learned from the end all the same, as after going on over all data."""
-        return self._before_all_data is None and any(_ON_ALL_DATA[0] in member for member in self.members_ or ())
+        return self._before_all_data_ is None and any(_ON_ALL_DATA[0] in member for member in self.members_ or ())
 
     def _go_on(self, data: Encoded) -> None:
         """Learn window by window, as on a stream; or train on the new data alone, where that is clearly better.
