@@ -24,9 +24,10 @@ demo: $(VENV)/ready  ## the one to show a friend
 	@$(BIN)/glnn demo
 
 # The tests of kernels compile most of what the others call, while the other core does what needs no kernels of theirs.
+# Make starts the first part that is ready: what waits for the kernels comes last, or it would be passed over and run alone in the end.
 test: $(VENV)/ready-test  ## all that must pass: lint, types, tests, documentation
 	@echo "Lint, the tests (compiled, as plain Python, with bounds checked) and the documentation, two at a time, some minutes; each is shown when it is done."
-	@$(MAKE) --no-print-directory SIDE_BY_SIDE=yes -j2 $(UNMIXED) pytest-kernels test-bounds pytest-package test-nojit pytest-outside lint docs
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE=yes -j2 $(UNMIXED) pytest-kernels test-bounds test-nojit lint docs pytest-package pytest-outside
 
 lint: $(VENV)/ready-test  ## ruff (rules and format) and mypy
 	$(BIN)/ruff check .
@@ -36,9 +37,9 @@ lint: $(VENV)/ready-test  ## ruff (rules and format) and mypy
 pytest: $(VENV)/ready-test  ## the tests, compiled
 	$(BIN)/python -m pytest
 
-# The same in three parts, for `make test`: the kernels, which are compiled there; then side by side what is seen from outside (commands, pages,
+# The same in three parts, for `make test`: what compiles nearly all kernels; then side by side what is seen from outside (commands, pages,
 # files from strangers), and everything else. Two processes that write one cache at the same moment can spoil it: the outside gets a copy.
-KERNELS := tests/numeric tests/output tests/metrics tests/models tests/contexts tests/baselines tests/network tests/test_naive.py
+KERNELS := $(addprefix tests/,numeric output metrics models contexts baselines network predictors codec test_naive.py)
 OUTSIDE := tests/cli tests/docs tests/report tests/reproduction tests/trust
 pytest-kernels: $(VENV)/ready-test
 	$(BIN)/python -m pytest $(KERNELS)
@@ -55,9 +56,9 @@ pytest-package: pytest-kernels
 test-nojit: $(VENV)/ready-test  ## the small tests of kernels, as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small || test $$? -eq 5
 
-# Its own cache: kernels compiled without the check must not answer for those with it.
+# Its own cache: kernels compiled without the check must not answer for those with it. Hardly optimised: they are not fast, but soon there.
 test-bounds: $(VENV)/ready-test  ## the small tests of kernels, every array index checked
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/kernels-bounds $(BIN)/python -m pytest -m small || test $$? -eq 5
+	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=0 NUMBA_CACHE_DIR=$(CURDIR)/build/kernels-bounds $(BIN)/python -W "ignore:Cannot cache compiled function" -m pytest -m small || test $$? -eq 5
 
 # The same property tests with twenty times as many examples, and kernels compiled anew.
 test-thorough: $(VENV)/ready-test  ## the tests of trust, for longer

@@ -100,7 +100,7 @@ def steps(repeats: int, length: int = 50_000) -> tuple[float, float]:
     weights = model.weights(params.theta)
     x, first = np.zeros(length, np.int32), np.arange(length) == 0
     trace, none = np.empty((length, 4)), np.empty((0, 4))
-    given = Evidence(x, first, np.empty(0, np.int64), none, none)
+    given = Evidence(x, first, np.empty(0, np.int32), none, none)
     B, m = (Flow(np.zeros(4), np.empty((length, 4)), np.zeros((1, 4))) for _ in range(2))
     forward = best_of(repeats, lambda: model.forward(weights, params.V0, x, first, model.begin(params.V0), trace))
     return length / forward, length / best_of(repeats, lambda: model.backward_with_modulus(weights, trace, given, B, m))

@@ -122,13 +122,6 @@ def test_reading_sequences_imports_nothing_heavy() -> None:
     assert not loaded_after("from glnn.sequences import encode") & HEAVY
 
 
-def test_a_model_is_fitted_and_read_without_scikit_learn(tmp_path: Path) -> None:
-    # Its base class alone would make every command a second slower.
-    fitted = f"import glnn; glnn.ContextTree(depth=2, verbose=0).fit('abab').save({str(tmp_path / 'model')!r})"
-    assert "sklearn" not in loaded_after(fitted)
-    assert "sklearn" not in loaded_after(f"import glnn; glnn.load({str(tmp_path / 'model')!r}).bits('ab'); glnn.GLNN")
-
-
 def test_the_public_names_are_there() -> None:
     import glnn
 

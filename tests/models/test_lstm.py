@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numba
 import numpy as np
@@ -157,14 +158,21 @@ def test_gradients_are_finite_differences(activation: str, dense: bool) -> None:
         assert np.abs(gradient).max() > 1e-2
 
 
-@pytest.mark.parametrize("metric", ["ruop", "rbpm"])
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_metric_is_that_of_the_unfolded_network(metric: str, activation: str, dense: bool) -> None:
-    """Engine and oracle against finite differences on the list of units and arrows."""
+@cache
+def unfolded(metric: str, activation: str) -> tuple[Problem, list[np.ndarray], list[np.ndarray]]:
+    """A small case with its metric by the definition and by the formula of the oracle."""
     case = small(units=2, lengths=(4, 3), activation=activation)
     params = oracle(case.params)
     expected = naive.lstm_unfolded_metric(case.net, params, case.oracle_data, metric)
     by_formula, _ = naive.lstm_metric(case.net, params, case.oracle_data, metric)
+    return case, expected, by_formula
+
+
+@pytest.mark.parametrize("metric", ["ruop", "rbpm"])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_metric_is_that_of_the_unfolded_network(metric: str, activation: str, dense: bool) -> None:
+    """Engine and oracle against finite differences on the list of units and arrows."""
+    case, expected, by_formula = unfolded(metric, activation)
     engine = Engine(case.model, prepare(case.data, 4))
     derivatives = engine.derivatives(engine.forward(case.params), TRANSITION_METHODS[metric])
     matrices, base = derivatives.statistics.matrices, 0

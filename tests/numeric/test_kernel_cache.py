@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 PROGRAM = """
-from glnn.numeric.elementary import exp
 from glnn.numeric.kernel import kernel
 
 @kernel()
 def twice(x):
-    return 2.0 * exp(x)
+    return 2.0 * x
 
-print(twice(0.0))
+print(twice(1.0))
 """
 
 

@@ -47,7 +47,7 @@ def starts(length: int, *others: int) -> np.ndarray:
 def test_a_linear_gnn_is_the_hidden_markov_model() -> None:
     model = hidden_markov_model(4, 3)
     network, w, theta, V0 = as_gnn(*model)
-    x = np.random.default_rng(1).integers(0, 3, 50)
+    x = np.random.default_rng(1).integers(0, 3, 50, np.int32)
     expected = naive.hmm_probabilities(*model, list(x))
     rows, a = next(linear.scaled_activities(network, theta, V0, x, starts(50)))
     assert rows == slice(0, 50)
@@ -72,7 +72,7 @@ def test_ten_thousand_steps(sharpness: float) -> None:
     start, transition, emission = hidden_markov_model(5, 4, sharpness=sharpness)
     transition, emission = np.maximum(transition, 1e-90), np.maximum(emission, 1e-90)
     network, w, theta, V0 = as_gnn(start, transition, emission)
-    x = np.random.default_rng(2).integers(0, 4, 10_000)
+    x = np.random.default_rng(2).integers(0, 4, 10_000, np.int32)
     expected = scaled_hmm(start, transition, emission, x)
     assert expected.sum() < -10_000
     found = linear.log_likelihoods(network, w, theta, V0, x, starts(len(x)))
@@ -82,7 +82,7 @@ def test_ten_thousand_steps(sharpness: float) -> None:
 @pytest.mark.small
 def test_several_sequences_begin_anew() -> None:
     network, w, theta, V0 = as_gnn(*hidden_markov_model(3, 3))
-    x = np.random.default_rng(3).integers(0, 3, 200)
+    x = np.random.default_rng(3).integers(0, 3, 200, np.int32)
     found = linear.log_likelihoods(network, w, theta, V0, x, starts(200, 130, 131))
     for begin, end in ((0, 130), (130, 131), (131, 200)):
         alone = linear.log_likelihoods(network, w, theta, V0, x[begin:end], starts(end - begin))
@@ -97,7 +97,7 @@ def test_the_scale_of_the_state_does_not_matter_and_growth_is_held_too() -> None
     tau = generator.random((2, 9)) / 6.0
     theta, V0 = network.join(tau, np.zeros((2, 3))), generator.random(3)
     w = np.concatenate([np.full((1, 2), np.nan), generator.dirichlet(np.ones(2), 3)])
-    x = generator.integers(0, 2, 3_000)
+    x = generator.integers(0, 2, 3_000, np.int32)
     found = linear.log_likelihoods(network, w, theta, V0, x, starts(len(x)))
     assert np.isfinite(found).all()
     np.testing.assert_allclose(linear.log_likelihoods(network, w, theta, 1e9 * V0, x, starts(len(x))), found, rtol=1e-9)

@@ -25,7 +25,7 @@ def rows_per_block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 def example() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     generator = np.random.default_rng(0)
     a = generator.uniform(-1, 1, (ROWS, UNITS))
-    y = generator.integers(0, SYMBOLS, ROWS)
+    y = generator.integers(0, SYMBOLS, ROWS, np.int32)
     return a, y, 0.5 + generator.random(ROWS), generator.standard_normal((UNITS + 1, SYMBOLS))
 
 

@@ -8,7 +8,7 @@ import pytest
 from glnn.predictors.combination import _fitted
 
 small = pytest.mark.small
-LENGTH = 2000
+LENGTH = 500
 
 
 def rows_of(codes: np.ndarray, sure: float) -> np.ndarray:

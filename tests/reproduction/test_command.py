@@ -40,7 +40,7 @@ def glnn(capsys, monkeypatch, tmp_path: Path):
 def test_a_sweep_its_table_and_its_figures(glnn, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- table: begin -->\n<!-- table: end -->\n")
-    code, out, err = glnn(*TINY, "--limit", 9, "--out", "r", "--page", page, "--json")
+    code, out, err = glnn(*TINY, "--workers", 1, "--limit", 9, "--out", "r", "--page", page, "--json")
     assert code == 0, err
     document = json.loads(out)
     assert (document["runs"], document["wanted"], document["failed"]) == (9, 9, [])
@@ -114,7 +114,7 @@ def test_no_option_is_passed_over(glnn, what: str) -> None:
 
 def test_only_what_all_texts_name_is_run(glnn, tmp_path: Path) -> None:
     chosen = ("--only", "Music, GLNN qdh", "--only", "d = 3", "--only", "seed 1")
-    code, out, err = glnn(*TINY, *chosen, "--out", "r", "--json")
+    code, out, err = glnn(*TINY, "--workers", 1, *chosen, "--out", "r", "--json")
     assert code == 0, err
     assert json.loads(out)["wanted"] == 2
     settings = [json.loads(text)["setting"] for text in (tmp_path / "r" / "table.jsonl").read_text().splitlines()]

@@ -61,7 +61,7 @@ def test_training_folds_a_constant_and_lets_it_learn_again() -> None:
 
 def test_a_constant_may_take_a_while_to_get_there() -> None:
     """A GLNN's saturated unit comes from its start value: in the first symbols of a long sequence it still moves."""
-    case = problem("glnn", units=6, degree=4, lengths=(6000,))
+    case = problem("glnn", units=6, degree=4, lengths=(1500,))
     params = with_a_constant(case, 1.0)
     V0 = params.V0.copy()
     V0[UNIT] = 0.0

@@ -14,6 +14,7 @@ from glnn.training.passes import BesidePass, GeneralPass, pass_for
 from glnn.training.settings import ADAM
 from tests.training.problems import Problem, problem
 
+pytestmark = pytest.mark.small
 NAMES = list(registry.networks())
 NOISE = Noise(0.3, 5)
 

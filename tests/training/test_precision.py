@@ -16,7 +16,6 @@ from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
 from tests.training.problems import problem
 
-pytestmark = pytest.mark.small
 NAMES = tuple(registry.networks())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -144,6 +145,7 @@ def test_small_and_wide_networks_compete_where_each_symbol_has_a_matrix() -> Non
     assert sizes_for_chunks("auto", "auto", 6, 5, gated=False, full=128) == [Size(128, 128, 6)]
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="128 units in plain Python")
 def test_a_plain_recurrent_network_takes_shorter_steps() -> None:
     models = [
         kind(units=8, budget="2 steps", verbose=0, random_state=0).fit("abracadabra " * 50) for kind in (RNN, LSTM)
