@@ -17,7 +17,7 @@ from glnn.coding.range_coder import PENDING, PLACE, encoder
 from glnn.predictors import Predictor
 from glnn.predictors.experts import Beside, best_shares
 from glnn.predictors.frozen_trial import FrozenTrial
-from glnn.predictors.mixture_recipe import Recipe
+from glnn.predictors.mixture_recipe import Recipe, for_network
 from glnn.predictors.mixture_trial import Promising, Trial
 from glnn.predictors.odds import RunningOdds, with_uniform
 from glnn.predictors.protocol import StepwisePredictor
@@ -280,6 +280,31 @@ def test_networks_are_mixed_in_and_kept_in_the_file(with_network: glnn.Mixture, 
     steps = model.predictor_.coding_steps(None)
     assert steps is not None and steps.portable
     assert model.trace(test).activities.shape[1] == again.trace(test).activities.shape[1] > 2
+
+
+def test_members_that_know_the_end_take_the_places_of_those_it_was_read_with(tmp_path: Path) -> None:
+    model = glnn.Mixture(networks=0, learning="online", unknown="error", verbose=0).fit(cases(150))
+    data = model._given(cases(150), None, None, None, None).train
+    options = {"members": 3, "restarts": 3, "refit": False, "random_state": 0}
+    network = glnn.GLNN(4, 2, budget=2, end=False, unknown="error", verbose=0, **options).fit(for_network(data))
+    judged = network.that_held_out()
+    assert [len(one.networks_) for one in (network, judged)] == [3, 1]
+    cut = data.codes.size - network.held_out_
+    recipe = Recipe(data.codes, data.starts, cut, False, beside=Beside(0.5, 0.2, 0.2, 0.1, (0.5,), 2), choose=True)
+    model._use(recipe, (network,), model.alphabet_, None)
+    # All was learned from what those said that held out the end; then the others speak.
+    for member, same in ((judged, True), (network, False)):
+        read, beside = recipe.read(data.alphabet, (member.predictor_,), True)
+        assert (beside.named == model.shares_) == same
+        learned = model.predictor_.mixture.contexts.memory.weights
+        assert np.array_equal(read.mixture.contexts.memory.weights, learned) == same
+    assert model.predictor_.mixture.members == model.predictor_.networks == (network.predictor_,)
+    # Whoever has read on finds the same in a file; what came later was heard from all.
+    model.partial_fit(cases(5, seed=2))
+    model.save(tmp_path / "model")
+    again, new = glnn.load(tmp_path / "model"), cases(6, seed=1)
+    assert again.bits(new) == model.bits(new) and again.shares_ == model.shares_
+    assert again.decompress(model.compress(new)) == new
 
 
 def test_networks_beside_have_a_share_in_scores_codes_and_files(with_network: glnn.Mixture, tmp_path: Path) -> None:

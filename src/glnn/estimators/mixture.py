@@ -125,11 +125,12 @@ class Mixture(SequenceModel):
             networks = self._networks(known, trial, values, display, clock)
             judged = tuple(network.that_held_out() for network in networks)
             members = tuple(network.predictor_ for network in judged)
-            # The mixer learns from the end of the data what networks are worth, so it must hear none that knows it.
-            learned = any(one is not other for one, other in zip(networks, judged, strict=True))
-            apart = isinstance(trial, FrozenTrial) or (learned and trial.stand_apart(members))
+            # The mixer learns from the end of the data what networks are worth, so it must hear none that knows it. A
+            # file does not know what networks were before they went on over all data.
+            forgotten = any(network.went_on for network in networks)
+            apart = isinstance(trial, FrozenTrial) or (forgotten and trial.stand_apart(members))
             recipe = trial.recipe(members, apart)
-            recipe, networks = _with_a_share(recipe, networks if apart else judged)
+            recipe, networks = _with_a_share(recipe, judged if forgotten and not apart else networks)
             # The trials take as much memory as the model itself.
             del trial
             look = _Look(known.codes.size, display, clock, tuple(callbacks))
@@ -209,8 +210,7 @@ class Mixture(SequenceModel):
         for which in range(most):
             display.say(f"trying network {which + 1}: {share}")
             own = {"n_jobs": self.n_jobs, "random_state": self.seed_ + which}
-            folds = isinstance(trial, FrozenTrial)
-            network = GLNN(budget=share, end=False, unknown="error", verbose=0, folds=folds, **own)
+            network = GLNN(budget=share, end=False, unknown="error", verbose=0, **own)
             given_up = (Promising(share.seconds, best),) if automatic and share.seconds is not None else ()
             # Compiling is not charged, training is.
             with clock.paused():
@@ -239,7 +239,8 @@ class Mixture(SequenceModel):
     ) -> None:
         """Read the data, and set `predictor_`."""
         members = tuple(network.predictor_ for network in networks)
-        predictor, beside = recipe.read(alphabet.known, members, self.learning_ == "online", progress)
+        judged = tuple(network.that_held_out().predictor_ for network in networks)
+        predictor, beside = recipe.read(alphabet.known, members, self.learning_ == "online", progress, judged)
         self.alphabet_, self.networks_ = alphabet, networks
         self.recipe_ = replace(recipe, beside=beside, choose=False)
         self.shares_ = beside.named

@@ -170,9 +170,14 @@ class FittedNetwork(SequenceModel):
         return other
 
     @property
+    def went_on(self) -> bool:
+        """Whether members went on over all data when all was chosen."""
+        return any(_ON_ALL_DATA[0] in member for member in self.members_ or ())
+
+    @property
     def knows_the_end(self) -> bool:
         """Whether a member of `that_held_out()` learned from the end all the same, as after going on over all data."""
-        return self._before_all_data_ is None and any(_ON_ALL_DATA[0] in member for member in self.members_ or ())
+        return self._before_all_data_ is None and self.went_on
 
     def _go_on(self, data: Encoded) -> None:
         """Learn window by window, as on a stream; or train on the new data alone, where that is clearly better.

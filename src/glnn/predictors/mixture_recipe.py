@@ -1,7 +1,7 @@
 """What a mixture's memory follows from, how it is read, and kept: contexts, what stands next to them, and networks.
 
-Networks learn from the first part of the data only. The mixer meets them on the rest, which they were not trained on:
-there it learns what they are worth.
+The mixer meets networks on the end of the data, which they were not trained on: there it learns what they are worth.
+Members that did learn from the end take their places once it is read.
 """
 
 from __future__ import annotations
@@ -52,18 +52,28 @@ class Recipe:
     """Of the plan: a file is read as it was when it was written."""
 
     def read(
-        self, alphabet: Alphabet, networks: tuple[Predictor, ...], online: bool, progress: Progress | None = None
+        self,
+        alphabet: Alphabet,
+        networks: tuple[Predictor, ...],
+        online: bool,
+        progress: Progress | None = None,
+        judged: tuple[Predictor, ...] | None = None,
     ) -> tuple[MixturePredictor | Shares, Beside]:
-        """Read it all; gives what predicts, and the shares. `progress` may stop it by returning True."""
+        """Read it all; gives what predicts, and the shares. `progress` may stop it by returning True.
+
+        `judged` are the networks that the mixer meets in what was fitted, where some of `networks` learned from it.
+        """
         data = Encoded(self.codes, self.starts, np.ones(self.codes.size, np.bool_), alphabet)
         planned = self._first(data)
         end = planned.codes.size
         members = networks if self.cut < end else ()
+        heard = members if judged is None or not members else judged
         reader = new_reader(plan_of(planned, len(members), self.stationary, self.version))
         experts = Experts(alphabet, counts_of(planned), self.beside)
         average = WeightAverage(self.cut if members else 0, end)
         first, said = firsts(self.starts), []
-        for part, outside in self._stretches(members, data, end, average.stretch if self.averaged else CHUNK):
+        block = average.stretch if self.averaged else CHUNK
+        for part, outside in self._stretches(heard, members, data, end, block):
             codes = self.codes[part]
             chance = reader.read(codes, first[part], outside)
             beside_it = experts.read(codes, first[part])
@@ -135,13 +145,15 @@ class Recipe:
         return ALONE if self.starts.size == 2 and len(beside.places) == 2 else beside
 
     def _stretches(
-        self, members: tuple[Predictor, ...], data: Encoded, planned: int, block: int
+        self, heard: tuple[Predictor, ...], members: tuple[Predictor, ...], data: Encoded, planned: int, block: int
     ) -> Iterator[tuple[slice, np.ndarray | None]]:
-        """All of the data, with what the members say from the cut on; no stretch goes across the end of the plan."""
+        """All of the data, with what is heard from the cut on, and what the members say of what was read on."""
         alone = min(self.cut, planned) if members else planned
         yield from ((part, None) for part in _chunks(0, alone, block))
         if members:
-            yield from pieces(members, data, block, self.cut)
+            yield from pieces(heard, self._first(data), block, self.cut)
+            if planned < data.codes.size:
+                yield from pieces(members, data, block, planned)
         else:
             yield from ((part, None) for part in _chunks(planned, data.codes.size, CHUNK))
 
