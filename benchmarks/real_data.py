@@ -291,7 +291,8 @@ def write_page(path: Path) -> None:
     text = filled(text, "sources", mixture_sources.table())
     text = filled(text, "large text", large_text.table())
     text = filled(text, "times", network_tables.times(lines))
-    RECORD.write_text(filled(text, "hmmlearn", table(RESULTS_OF_HMM, ("HMM", "hmmlearn", "hmmlearn, 60 states"), budget=None)))
+    hidden = table(RESULTS_OF_HMM, ("HMM", "hmmlearn", "hmmlearn, 60 states"), budget=None)
+    RECORD.write_text(filled(text, "hmmlearn", hidden))
 
 
 if __name__ == "__main__":
