@@ -30,7 +30,7 @@ from benchmarks.torch_lstm import bits_of_peer
 PATH = RESULTS / "time_to_quality.jsonl"
 SECONDS = 60.0
 BUDGETS = (2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
-SOURCES, FILES = ("insertions", "music", "anbn"), ("progc", "bpi_12_w", "jigs")
+SOURCES, FILES = ("insertions", "music", "anbn"), ("paper1", "jigs", "bpi_12_w", "progc")
 PEERS = ("LSTM", "GRU")
 EARLY = 15.0
 """Levels are what a peer has reached after this many seconds, and what it reaches in the end."""

@@ -69,7 +69,9 @@ def setting(number: int) -> tuple[str, dict[str, Any], dict[str, Any]]:
         "validation_fraction": ("auto", 0.0, 0.1, 0.5, 0.95),
         "smoothing": ("auto", 0.0, 0.01, 0.5),
         "calibration": ("auto", True, False),
-        "members": ("auto", 1, 2, 3),
+        "members": ("auto", 1, 2, 3, 4),
+        "refit": (True, False),
+        "folds": (True, False),
         "start": ("auto", "trained", "typical"),
         "precision": ("float64", "float32"),
         "n_jobs": (None, 1, 2),
@@ -79,7 +81,17 @@ def setting(number: int) -> tuple[str, dict[str, Any], dict[str, Any]]:
     for name, values in some.items():
         if draw.random() < 0.35:
             parameters[name] = draw.choice(values)
-    return draw.choice(sorted(registry.networks())), parameters, given(draw)
+    name = draw.choice(sorted(registry.networks()))
+    if draw.random() < 0.1:
+        return "mixture", _of_mixture(parameters, draw), given(draw)
+    return name, parameters, given(draw)
+
+
+def _of_mixture(parameters: dict[str, Any], draw: random.Random) -> dict[str, Any]:
+    """What a mixture has of these settings, and its own."""
+    common = ("budget", "random_state", "verbose", "n_jobs", "end", "unknown")
+    own = {"networks": draw.choice((0, 1, 2, "auto")), "learning": draw.choice(("auto", "online", "frozen"))}
+    return {name: value for name, value in parameters.items() if name in common} | own
 
 
 def given(draw: random.Random) -> dict[str, Any]:
@@ -141,9 +153,11 @@ def tried(number: int) -> str:
 
 def sane(model: Any, data: list[list[int]], mask: Any) -> None:
     """Finite, not diverged, and the same from its file."""
-    for one in model.networks_:
+    for one in (
+        model.networks_ if hasattr(model, "members_") else [net for own in model.networks_ for net in own.networks_]
+    ):
         assert all(np.isfinite(part).all() for part in vars(one.params).values()), "parameters that are not finite"
-    for row in model.history_:
+    for row in getattr(model, "history_", ()):
         assert np.isfinite(row["log_likelihood"]), "a likelihood that is not finite"
         assert row["validation"] is None or np.isfinite(row["validation"]), "a validation score that is not finite"
     bits = model.bits(data, mask)

@@ -11,6 +11,8 @@ import contextlib
 import io
 import tempfile
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,11 +35,13 @@ from tests.trust.damage import Kind, forged_model, sealed, sealed_layout, sealed
 TEXT = "abracadabra, " * 12
 LOG = "case,step,who\n" + "".join(f"{n},{step},{n % 3}\n" for n in range(12) for step in ("open", "read", "close"))
 MOST_SYMBOLS = 20_000
-_MIXTURES = ("Mixture", "Mixture of cases")
+_MIXTURES = ("Mixture", "Mixture of cases", "Mixture with ends")
 _RECIPES = {
     "paper": ("--recipe", "paper", "--units", "3", "--degree", "2", "--restarts", "1"),
     "best": ("--units", "3", "--degree", "2", "--members", "2"),
     "race": ("--recipe", "paper", "--units", "3", "--degree", "2", "--restarts", "3"),
+    "all data": ("--units", "3", "--degree", "2", "--members", "3", "--valid", "valid.txt"),
+    "folds": ("--units", "3", "--degree", "2", "--members", "3", "--folds"),
 }
 
 
@@ -90,7 +94,7 @@ def _use_run(name: str, recipe: str = "paper") -> Callable[[bytes, Path], None]:
     def use(content: bytes, folder: Path) -> None:
         run = folder / "run"
         run.mkdir()
-        (folder / "data.txt").write_text(TEXT)
+        _write_texts(folder)
         for other, whole in _run_folder(recipe).items():
             (run / other).write_bytes(whole)
         (run / name).write_bytes(content)
@@ -103,7 +107,7 @@ def _use_run(name: str, recipe: str = "paper") -> Callable[[bytes, Path], None]:
             if name == "config.json":
                 with contextlib.suppress(ValueError, OSError):
                     RunFolder(Path("run")).config().data("data")
-        assert {path.name for path in folder.iterdir()} == {"run", "data.txt"}, "a file was written outside the run"
+        assert {path.name for path in folder.iterdir()} == {"run", *_TEXTS}, "a file was written outside the run"
 
     return use
 
@@ -146,6 +150,16 @@ def _model(name: str) -> Any:
         return glnn.NGram(order=3, verbose=0).fit(cases)
     if name == "Mixture":
         return glnn.Mixture(networks=0, verbose=0).fit(TEXT * 4)
+    if name == "all data":
+        # So short a time is all for the first steps; the members then go on over both texts.
+        return glnn.GLNN(3, 2, members=3, **{**options, "budget": 0.4}).fit(TEXT, validation=TEXT)
+    if name == "Mixture with ends":
+        model = copy(_model("Mixture of cases"))
+        beside = model.recipe_.beside.without_networks()
+        beside = replace(beside, own=0.9 - sum(beside.weights[1:]), ends=0.1)
+        recipe = replace(model.recipe_, beside=beside, cut=model.recipe_.codes.size)
+        model._use(recipe, (), model.alphabet_, model.escape_probability_)
+        return model
     if name == "Mixture of cases":
         return glnn.Mixture(networks=1, budget="2 steps", random_state=0, verbose=0).fit(cases * 20)
     return glnn.ContextTree(depth=2, verbose=0).fit([["open", "read", "close"]] * 12 if name == "events" else cases)
@@ -164,11 +178,20 @@ def _trainer_arguments() -> tuple[Any, ...]:
     return model, data, model.initial(counts, counts, generator)
 
 
+_TEXTS = {"data.txt": TEXT, "valid.txt": TEXT[::-1]}
+
+
+def _write_texts(folder: Path) -> None:
+    for name, text in _TEXTS.items():
+        (folder / name).write_text(text)
+
+
 @cache
 def _run_folder(recipe: str = "paper") -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
-        Path("data.txt").write_text(TEXT)
-        options = [*_RECIPES[recipe], "--budget", "3 steps", "--quiet"]
+        _write_texts(Path())
+        budget = "0.4s" if recipe in ("all data", "folds") else "3 steps"
+        options = [*_RECIPES[recipe], "--budget", budget, "--quiet"]
         _command(["train", "data.txt", "--run", "run", *options])
         kept = ("config.json", "result.json", "model.safetensors", "history.jsonl", NAME)
         return {name: (Path("run") / name).read_bytes() for name in kept}
@@ -177,7 +200,10 @@ def _run_folder(recipe: str = "paper") -> dict[str, bytes]:
 @cache
 def readers() -> dict[str, Kind]:
     """Every kind of file, by name."""
-    kinds = {f"model {name}": _saved(name) for name in ("LSTM", "HMM", "ContextTree", "NGram", "members", *_MIXTURES)}
+    kinds = {
+        f"model {name}": _saved(name)
+        for name in ("LSTM", "HMM", "ContextTree", "NGram", "members", "all data", *_MIXTURES)
+    }
     kinds |= compressed() | _streams() | _alone()
     kinds["checkpoint"] = Kind(_run_folder()[NAME], _use_checkpoint, forged_model)
     for name in ("config.json", "result.json"):

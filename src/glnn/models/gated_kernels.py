@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from glnn.numeric.copying import copy
 from glnn.numeric.elementary import logistic_single, tanh_single
 from glnn.numeric.kernel import CONTRACT, kernel
 from glnn.numeric.lanes import (
@@ -83,7 +84,7 @@ def gated_forward(
     for t in range(L):
         for k in range(K):
             if first[t, k]:
-                V[k, :] = V0
+                copy(V0, V[k])
         _activate(V.reshape(-1), activation, a[t].reshape(-1))
         for k in range(K):
             v, now, y = V[k], a[t, k], x[t, k]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from glnn.numeric.copying import copy
 from glnn.numeric.elementary import logistic, tanh
 from glnn.numeric.kernel import CONTRACT, kernel
 
@@ -124,11 +125,11 @@ def forward(
     V = np.empty(4 * N)
     for t in range(x.size):
         if first[t]:
-            state[:] = start
+            copy(start, state)
         row = trace[t]
         row[:N] = h
         row[N : 2 * N] = c
-        V[:] = bias[x[t]]
+        copy(bias[x[t]], V)
         if dense:
             _add_product(weight, h, V)
         else:
@@ -201,7 +202,7 @@ def backward(
         B = B_next[t]
         _interleave(of_units, B)
         if p >= 0 and predicted[p] == t:
-            d_h[:] = error[p]
+            copy(error[p], d_h)
             p -= 1
         else:
             d_h[:] = 0.0
@@ -262,7 +263,7 @@ def modulus(
         m = m_next[t]
         _interleave(of_units, m)
         if p >= 0 and predicted[p] == t:
-            m_h[:] = variance[p]
+            copy(variance[p], m_h)
             p -= 1
         else:
             m_h[:] = 0.0

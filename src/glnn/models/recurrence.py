@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from glnn.models.eights import fetch, sum_over_edges
+from glnn.numeric.copying import copy
 from glnn.numeric.elementary import logistic, tanh
 from glnn.numeric.kernel import CONTRACT, kernel
 from glnn.numeric.lanes import LANES, add, fma, load, load_some, multiply, spread, store_some
@@ -111,7 +112,7 @@ def forward_dense(
     leaks = spread(leak)
     for t in range(x.size):
         if first[t]:
-            V[:] = V0
+            copy(V0, V)
         now, row, matrix = a[t], bias[x[t]], D[group[x[t]]]
         _activate(V, activation, now)
         for j in range(0, N, LANES):
@@ -143,7 +144,7 @@ def forward_sparse(
     gathered = np.empty(LANES * (ptr.size - 1))
     for t in range(x.size):
         if first[t]:
-            V[:] = V0
+            copy(V0, V)
         now = a[t]
         _activate(V, activation, now)
         sum_over_edges(ptr, ends, tau[group[x[t]]], now, gathered)
@@ -184,7 +185,7 @@ def backward_dense(
         _copy(B, B_next[t])
         _slope(a[t], activation, slope)
         if p >= 0 and predicted[p] == t:
-            gathered[:] = error[p]
+            copy(error[p], gathered)
             p -= 1
         else:
             gathered[:] = 0.0

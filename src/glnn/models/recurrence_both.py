@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from glnn.models.eights import fetch
+from glnn.numeric.copying import copy
 from glnn.numeric.kernel import CONTRACT, kernel
 from glnn.numeric.lanes import (
     LANES,
@@ -201,5 +202,5 @@ def both_dense(
             start -= 1
             b[:] = 0.0
             modulus[:] = 0.0
-    B[:] = b
-    m[:] = modulus
+    copy(b, B)
+    copy(modulus, m)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from glnn.numeric.copying import copy
 from glnn.numeric.elementary import logistic, tanh
 from glnn.numeric.kernel import CONTRACT, kernel
 
@@ -51,7 +52,7 @@ def rnn_forward(
         for k in range(K):
             v, out = V[k], now[k]
             if first[t, k]:
-                v[:] = V0
+                copy(V0, v)
             if activation == 0:
                 for j in range(N):
                     out[j] = tanh(v[j])
@@ -59,7 +60,7 @@ def rnn_forward(
                 for j in range(N):
                     out[j] = logistic(v[j])
             else:
-                out[:] = v
+                copy(v, out)
         _product(now, W, V)
         for k in range(K):
             v, b = V[k], bias[x[t, k]]

@@ -4,6 +4,9 @@ Numba's own cache looks only at the file of the function it caches, so an edit o
 would go unnoticed, and a read-only installation could not be cached at all. One folder in the user's cache for
 each state of the sources solves both. `NUMBA_CACHE_DIR`, when set, is respected. Where nothing can be written,
 kernels are compiled again in each process.
+
+What makes a kernel callable from Python takes as long to compile as the kernel itself where it is given tuples of many
+arrays. Kernels that are called by kernels do without: they are compiled apart from what Python calls.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,19 +32,42 @@ CONTRACT = {"contract"}
 
 def kernel(fastmath: set[str] | bool = False, **options: Any) -> Callable[[Function], Function]:
     """Compile a function on first use; `fastmath` names the liberties its arithmetic may take."""
+    settings = {"fastmath": fastmath, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
 
     def decorate(function: Function) -> Function:
-        config: Any = numba.config
+        compiled: Any = _compiled_into("", settings, function)
+        if compiled is not function:
+            _apart_for_kernels(compiled, partial(_compiled_into, _CALLED, settings, function))
+        return compiled  # type: ignore[no-any-return]
+
+    return decorate
+
+
+_CALLED = "called"
+"""The folder of what is called by kernels only."""
+_changing = threading.Lock()
+
+
+def _compiled_into(subfolder: str, settings: dict[str, Any], function: Function) -> Any:
+    """Numba's dispatcher, whose code is kept in this folder below that of this state of the sources."""
+    config: Any = numba.config
+    with _changing:
         previous = config.CACHE_DIR
         folder = previous or cache_folder()
-        config.CACHE_DIR = folder
+        keeps = folder != "" and _writable(folder)
+        config.CACHE_DIR = str(Path(folder) / subfolder) if keeps else previous
         try:
-            settings = {"cache": folder != "" and _writable(folder), "nogil": True, "error_model": "numpy", **options}
-            return numba.njit(fastmath=fastmath, **settings)(function)
+            own = {**settings, "cache": keeps, "no_cpython_wrapper": subfolder == _CALLED}
+            return numba.njit(**own)(function)
         finally:
             config.CACHE_DIR = previous
 
-    return decorate
+
+def _apart_for_kernels(compiled: Any, make: Callable[[], Any]) -> None:
+    """Let kernels that call this one be given another that Python cannot call."""
+    called = cache(make)
+    compiled.get_call_template = lambda args, kws: called().get_call_template(args, kws)
+    compiled.get_overload = lambda signature: called().get_overload(signature)
 
 
 @cache
