@@ -21,15 +21,16 @@ from tests.trust.damage import damaged
 from tests.trust.effort import examples
 from tests.trust.kinds import readers
 
-NAMED = ("GLNN", "LSTM", "HMM", "ContextTree", "NGram", "members", "Mixture", "Mixture of cases")
-PLACED = ("GLNN", "members", "ContextTree", "Mixture", "Mixture of cases")
+MIXTURES = ("Mixture", "Mixture of cases", "Mixture with ends")
+NAMED = ("GLNN", "LSTM", "HMM", "ContextTree", "NGram", "members", "all data", *MIXTURES)
+PLACED = ("GLNN", "members", "ContextTree", *MIXTURES)
 NAMES = (
     *(f"model {name}" for name in NAMED),
     *(f"{learning} stream's state {name}" for name in PLACED for learning in ("frozen", "online")),
     *(f"group of streams {name}" for name in ("ContextTree", "LSTM", "Mixture of cases")),
     *(f"{what} that stand{'s' * (what == 'file')} alone" for what in ("file", "symbols", "numbers", "texts")),
     *(f"stream {name}" for name in ("GLNN", "HMM", "ContextTree")),
-    *(f"{recipe} run's checkpoint" for recipe in ("paper", "best", "race")),
+    *(f"{recipe} run's checkpoint" for recipe in ("paper", "best", "race", "all data", "folds")),
     "compressed file", "compressed log", "checkpoint", "config.json", "result.json", "text", "mask", "event log",
     "FASTA", "FASTA, packed", "XES", "XES, packed", "ABC", "CSV", "CSV with times", "CSV, empty cells kept",
     "JSON lines",
