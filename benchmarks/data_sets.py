@@ -18,7 +18,7 @@ import sysconfig
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from xml.etree import ElementTree
@@ -49,6 +49,30 @@ WANTED = {
     "Doc/examples/ls_orchid.fasta",
     "Tests/GenBank/NC_000932.faa",
 }
+_LATER = {
+    "airds_book1": "music21/corpus/airdsAirs/book1.abc",
+    "altdeu": "music21/corpus/essenFolksong/altdeu10.abc",
+    "boehme": "music21/corpus/essenFolksong/boehme10.abc",
+    "han": "music21/corpus/essenFolksong/han1.abc",
+    "oneills": "music21/corpus/oneills1850/0201-0300.abc",
+    "northumbrian": "music21/corpus/miscFolk/northumbrianminstrelsyopus.abc",
+    "genbank": "Tests/GenBank/NC_000932.gb",
+    "swissprot": "Tests/SwissProt/P04439.txt",
+    "enzymes": "Doc/examples/ec_5.4.2.2.txt",
+    "blast_table": "Tests/Blast/tab_2228_tblastx_001.txt",
+    "motifs_xml": "Tests/motifs/mast.Klf1-200.cd.oops.xml.txt",
+    "g1k": "Tests/BWA/human_g1k_v37_truncated.fasta",
+    "whale": "Tests/Blat/balAcu1.fa",
+    "yeast_genes": "Tests/CodonUsage/HighlyExpressedGenes.txt",
+    "egfr": "Tests/codonalign/egfr_nucl.fa",
+    "a42_noise": "tests/input_data/synthetic_logs/a42/a42f0n50.xes.gz",
+    "a42": "tests/input_data/synthetic_logs/a42/a42f0n00.xes.gz",
+    "bpic2012_variants": "tests/compressed_input_data/17_bpic2012_1t_per_variant.xes.gz",
+    "bpic2019_variants": "tests/compressed_input_data/16_bpic2019_1t_per_variant.xes.gz",
+    "interval_log": "tests/input_data/interval_event_log.csv",
+}
+"""Sets that were fetched when everything was chosen, and used for nothing but the table of them."""
+WANTED |= set(_LATER.values())
 
 
 class DataSet(NamedTuple):
@@ -187,7 +211,40 @@ SHARED_SETS: dict[str, Callable[[], DataSet]] = {
     "orchid": lambda: sequences("orchid", (SHARED / "orchid.fasta").read_bytes(), "DNA"),
     "chloroplast": lambda: sequences("chloroplast", (SHARED / "chloroplast.faa").read_bytes(), "proteins"),
 }
-ALL = {**PUBLIC, **SHARED_SETS}
+
+
+def _later(name: str) -> DataSet:
+    path = _LATER[name]
+    content = package({"music21": "music21", "tests": "pm4py"}.get(path.partition("/")[0], "biopython"))[path]
+    if path.endswith(".xes.gz"):
+        return xes_log(name, content)
+    if path.endswith(".csv"):
+        return csv_log(name, content, ("case:concept:name", "concept:name", "time:timestamp"))
+    if name in ("g1k", "whale"):
+        return text(name, _letters(content), "DNA")
+    if name in ("yeast_genes", "egfr"):
+        return sequences(name, content, "DNA")
+    return text(name, content, "tunes" if path.endswith(".abc") else "text")
+
+
+LATER: dict[str, Callable[[], DataSet]] = {name: partial(_later, name) for name in _LATER}
+ALL = {**PUBLIC, **SHARED_SETS, **LATER}
+KINDS = {
+    **dict.fromkeys(("argparse.py", "pydoc_topics", "licence", "paper1", "progc"), "text"),
+    **dict.fromkeys(("aird_airs", "essen_erk", "jigs"), "tunes"),
+    **dict.fromkeys(("receipt", "bpic2013_closed", "teleclaims", "bpi_12_w", "env_permit"), "log"),
+    **dict.fromkeys(
+        ("repair_example", "sepsis_variants", "billing_variants", "travel_variants", "synthetic_log"), "log"
+    ),
+    "human_dna": "DNA",
+    **dict.fromkeys(("orchid_dna", "plant_proteins", "orchid", "chloroplast"), "sequences"),
+    **dict.fromkeys(("airds_book1", "altdeu", "boehme", "han", "oneills", "northumbrian"), "tunes"),
+    **dict.fromkeys(("genbank", "swissprot", "enzymes", "blast_table", "motifs_xml"), "text"),
+    **dict.fromkeys(("g1k", "whale"), "DNA"),
+    **dict.fromkeys(("yeast_genes", "egfr"), "sequences"),
+    **dict.fromkeys(("a42_noise", "a42", "bpic2012_variants", "bpic2019_variants", "interval_log"), "log"),
+}
+"""What the tables call each of them."""
 CLEAN = frozenset(("pydoc_topics", "essen_erk", "human_dna"))
 """Sets on which nothing was chosen while the mixture was made."""
 

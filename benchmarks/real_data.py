@@ -1,6 +1,7 @@
 """Every model as it comes beside what people would use instead, on real data, in equal CPU time on one thread.
 
     python benchmarks/real_data.py [--sets NAME ...] [--models NAME ...] [--budget 60] [--out FILE]
+    python benchmarks/real_data.py --later ...   the sets that were fetched last, into a file of their own
     python benchmarks/real_data.py --page        puts the tables into docs/results.md and benchmarks/real_data.md
 
 Each run is a line of JSON at once, and what is there is not run again. Alphabets are given to all, so that nobody
@@ -19,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.data_sets import ALL, CLEAN, PUBLIC, DataSet
+from benchmarks.data_sets import ALL, CLEAN, KINDS, LATER, PUBLIC, DataSet
 from benchmarks.records import about, append, markdown, read
 
 RESULTS = Path(__file__).parent / "results" / "real_data.jsonl"
@@ -27,6 +28,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "results.md"
 RECORD = Path(__file__).with_name("real_data.md")
 """For what a reader of the page does not need."""
 RESULTS_OF_HMM = RESULTS.with_name("hmm.jsonl")
+RESULTS_LATER = RESULTS.with_name("later_sets.jsonl")
 ORDERS = range(4, 17)
 BUDGET = 60.0
 """Of the tables; other budgets are for those of the networks."""
@@ -190,33 +192,31 @@ ON_THE_PAGE = {
     "frozen": ("Mixture", "Mixture contexts", "HMM", "PyTorch LSTM"),
 }
 """The columns that docs/results.md shows; benchmarks/real_data.md has all."""
-KINDS = {
-    **dict.fromkeys(("argparse.py", "pydoc_topics", "licence", "paper1", "progc"), "text"),
-    **dict.fromkeys(("aird_airs", "essen_erk", "jigs"), "tunes"),
-    **dict.fromkeys(("receipt", "bpic2013_closed", "teleclaims", "bpi_12_w", "env_permit"), "log"),
-    **dict.fromkeys(
-        ("repair_example", "sepsis_variants", "billing_variants", "travel_variants", "synthetic_log"), "log"
-    ),
-    "human_dna": "DNA",
-    **dict.fromkeys(("orchid_dna", "plant_proteins", "orchid", "chloroplast"), "sequences"),
+LATER_COLUMNS = {
+    "one": ("Mixture", "Mixture contexts online", "ContextTree online", "NGram online", "PPMd", "PyTorch LSTM"),
+    "learning": ("Mixture contexts online", "PPMd"),
+    "frozen": ("Mixture", "Mixture contexts", "ContextTree", "NGram", "PyTorch LSTM"),
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", nargs="+", choices=list(ALL), default=list(PUBLIC))
+    parser.add_argument("--sets", nargs="+", choices=list(ALL))
+    parser.add_argument("--later", action="store_true", help="the sets that were fetched when everything was chosen")
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
     parser.add_argument("--budget", type=float, default=BUDGET, help="CPU seconds for each network")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--again", action="store_true", help="run what is there once more; the last run counts")
     parser.add_argument("--page", action="store_true", help="put what is there into the page, run nothing")
     options = parser.parse_args()
+    out = options.out or (RESULTS_LATER if options.later else RESULTS)
     if options.page:
-        write_page(options.out)
+        write_page(out)
         return
-    run(options.sets, options.models, options.budget, options.seed, options.out, options.again)
-    print(table(options.out, budget=options.budget))
+    sets = options.sets or list(LATER if options.later else PUBLIC)
+    run(sets, options.models, options.budget, options.seed, out, options.again)
+    print(table(out, budget=options.budget))
 
 
 def run(sets: list[str], models: list[str], budget: float, seed: int, path: Path, again: bool = False) -> None:
@@ -252,7 +252,7 @@ def table(
     for set_name in [name for name in ALL if any(line["set"] == name for line in lines)]:
         if kinds is not None and KINDS[set_name] not in kinds:
             continue
-        found = {}
+        found: dict[str, float] = {}
         for model in chosen:
             each = [line["each"] for line in lines if line["set"] == set_name and line["model"] == model]
             if each:
@@ -281,7 +281,12 @@ def write_page(path: Path) -> None:
     text = filled(PAGE.read_text(), "one sequence", table(path, ON_THE_PAGE["one sequence"], one))
     groups = [ON_THE_PAGE["learning"], ON_THE_PAGE["frozen"]]
     shown = table(path, [model for group in groups for model in group], several, others=with_states, groups=groups)
-    PAGE.write_text(filled(text, "several sequences", shown))
+    text = filled(text, "several sequences", shown)
+    text = filled(text, "later, one sequence", table(RESULTS_LATER, LATER_COLUMNS["one"], one))
+    groups = [LATER_COLUMNS["learning"], LATER_COLUMNS["frozen"]]
+    shown = table(RESULTS_LATER, [model for group in groups for model in group], several, groups=groups)
+    text = filled(text, "later, several", shown)
+    PAGE.write_text(text)
     lines = latest(read(path))
     # After one sequence a mixture goes on learning by itself.
     text = filled(RECORD.read_text(), "one sequence", table(path, ("Mixture", *LEARNING[1:]), one))
