@@ -1,10 +1,12 @@
 """Why a row of the paper's table is off: one hypothesis, one run, one line of results.
 
     python experiments/table_hypotheses.py run "GNN begins quietly" source=music model=gnn ... start=quiet
+    python experiments/table_hypotheses.py count "" source=anbn model=lstm ...      a run that the page counts
     python experiments/table_hypotheses.py table        what is there so far
 
 NAME=VALUE are the fields of `glnn.reproduction.settings.Setting`. Beside each run stands the one that differs from it
-in nothing but what is tried, if it is there.
+in nothing but what is tried, if it is there. `count` is for settings of the paper's grid, read as the page says, whose
+lines go to those of the sweep.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ def outcome(line: Line) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("what", choices=["run", "count", "table"])
     parser.add_argument("hypothesis", nargs="?", default="")
     parser.add_argument("fields", nargs="*", metavar="NAME=VALUE")
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -78,10 +80,11 @@ def main() -> None:
     if options.what == "table":
         print(table(options.out))
         return
-    setting, path = setting_from(options.fields), options.out / "hypotheses.jsonl"
+    counted = options.what == "count"
+    setting, path = setting_from(options.fields), options.out / ("table.jsonl" if counted else "hypotheses.jsonl")
     if setting in settings_of(read_lines(path)):
         return
-    line = {"hypothesis": options.hypothesis, **run_setting(setting)}
+    line = {**({} if counted else {"hypothesis": options.hypothesis}), **run_setting(setting)}
     with appending(path) as file:
         file.append(line)
     print(options.hypothesis, setting, outcome(line), sep=" | ")
