@@ -135,6 +135,50 @@ def test_lines_apart_are_sequences_of_their_own() -> None:
     np.testing.assert_allclose(turned.log_likelihoods(trainer.progress.params)[::-1], forwards, rtol=1e-12)
 
 
+def test_steps_on_stretches_are_made_on_whole_lines_and_count_as_parts_of_a_pass() -> None:
+    setting = xor_settings(4, 1, 30, batches=3)[0]
+    sequences = sequences_of(setting)
+    whole, parts = sequences.encoded(sequences.train), sequences.to_train_on()
+    assert (len(whole), len(parts)) == (1, 3) and (parts.codes == whole.codes).all()
+    newline = sequences.source.alphabet.symbols.index("\n")
+    assert (parts.codes[parts.starts[1:] - 1] == newline).all()
+    assert [int(parts.select([k]).mask.sum()) for k in range(3)] == [10, 10, 10]
+    trainer = new_trainer(setting, sequences)
+    trainer.step()
+    assert trainer.engine.corpus.predicted == 10
+    line = run_setting(setting)
+    # Each step makes two updates, each on a third of the data.
+    assert line["passes"] == 4 and line["steps"] == 6 and line["trajectory"]["passes"] == [0, 4]
+
+
+def test_a_run_at_chance_begins_anew_where_a_setting_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xor, "PASSES_BETWEEN_POINTS", 2)
+    setting = xor_settings(8, 1, 30, restart=4)[0]
+    assert setting.restart == 4 and not setting.batches
+    line = run_setting(setting)
+    assert line["starts"] == [0, 4, 8] and line["passes"] == 8
+    bits = dict(zip(line["trajectory"]["passes"], line["trajectory"]["train_bits"], strict=True))
+    plain = run_setting(xor_settings(8, 1, 30)[0])["trajectory"]
+    before = dict(zip(plain["passes"], plain["train_bits"], strict=True))
+    # The same up to the second start.
+    assert bits[4] == before[4] and bits[6] > before[6]
+    monkeypatch.setattr(xor, "CHANCE", 2.0)
+    assert run_setting(setting)["starts"] == [0]
+
+
+def test_another_start_has_the_first_rates_and_log_0() -> None:
+    setting = xor_settings(8, 1, 30)[0]
+    trainer = new_trainer(setting, sequences_of(setting))
+    first = trainer.progress.params
+    trainer.run("6 steps")
+    xor.begin_anew(setting, trainer)
+    progress = trainer.progress
+    assert progress.writing_rate == progress.transition_rate == 1.0 / 10
+    np.testing.assert_array_equal(progress.params.w, first.w)
+    assert not np.array_equal(progress.params.theta, first.theta)
+    assert trainer.step().log_likelihood > -30.0 * np.log(2.0) - 0.1
+
+
 @pytest.mark.parametrize(("asked", "used"), [(0, None), (7, 7)])
 def test_steps_are_shortened_where_a_setting_says_so(asked: int, used: int | None) -> None:
     setting = replace(xor_settings(8, 1, 30)[0], coherence=asked)

@@ -140,6 +140,9 @@ def test_distant_xor_has_eight_runs_of_each_metric() -> None:
     forms = [setting.form for setting in xor_settings(apart=True, coherence=20, longest=30, fold=10)[::16]]
     assert forms == ["constants folded every 10", "time scales to 30", "steps shortened every 20", "lines apart", ""]
     assert all(setting.silent for setting in settings) and not any(s.silent for s in xor_settings(half_count=True))
+    other = xor_settings(batches=10, restart=300, length=200)
+    assert other[0].form == "T = 200, steps on one of 10 stretches, begun anew if at chance after 300 passes"
+    assert other[16].form == "T = 200"
     both = xor_settings(apart=True)
     assert both[16:] == settings and all(setting.apart for setting in both[:16])
     assert [seeds_of(setting) for setting in both[:16]] == [seeds_of(setting) for setting in settings]

@@ -20,7 +20,7 @@ INTERRUPTED = 130
 _RUNNING = ("scale", "out", "workers", "cluster", "steps", "seeds", "only", "limit", "no_run", "page", "json", "quiet")
 _TAKEN = {
     "table": (*_RUNNING, "sizes", "reading"),
-    "xor": (*_RUNNING, "lines", "apart", "coherence", "longest", "fold", "half_count"),
+    "xor": (*_RUNNING, "lines", "apart", "coherence", "longest", "fold", "half_count", "batches", "length", "restart"),
     "figures": ("scale", "out", "figures", "json", "quiet"),
 }
 
@@ -54,6 +54,21 @@ class XorOptions(NamedTuple):
         bool,
         typer.Option("--half-count", help="Distant XOR: symbols never predicted begin at half a count, not at log 0."),
     ] = False
+    batches: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="K", help="Distant XOR: also with each step on one of K stretches of the sequence."
+        ),
+    ] = 0
+    length: Annotated[int, typer.Option(min=0, metavar="T", help="Distant XOR: the T of all lines (100).")] = 0
+    restart: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="PASSES",
+            help="Distant XOR: also (with --batches: those) begun anew if at chance after PASSES.",
+        ),
+    ] = 0
 
 
 @options.with_fields("xor", XorOptions)

@@ -115,14 +115,19 @@ def xor_settings(
     longest: int = 0,
     fold: int = 0,
     half_count: bool = False,
+    batches: int = 0,
+    length: int = 0,
+    restart: int = 0,
 ) -> list[Setting]:
     """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own.
 
-    `fold`, `longest`, `coherence` and `apart` add the same runs in these forms, which come first: they are over sooner.
-    With `half_count` all of them begin as estimators do, not with log 0, where symbols are never predicted.
+    `batches` with `restart`, `fold`, `longest`, `coherence` and `apart` add the same runs in these forms, which come
+    first: they are over sooner. With `half_count` all of them begin as estimators do, not with log 0, where symbols
+    are never predicted; `length` is the T of all their lines, if it is not the paper's.
     """
     silent = not half_count
     forms = [
+        {"batches": batches, "restart": restart} if batches or restart else None,
         {"fold": fold} if fold else None,
         {"longest": longest} if longest else None,
         {"coherence": coherence} if coherence else None,
@@ -131,7 +136,18 @@ def xor_settings(
     ]
     return [
         Setting(
-            "xor", "glnn", "qdh", metric, XOR_UNITS, XOR_UNITS, seed, f"{passes} passes", lines, silent=silent, **form
+            "xor",
+            "glnn",
+            "qdh",
+            metric,
+            XOR_UNITS,
+            XOR_UNITS,
+            seed,
+            f"{passes} passes",
+            lines,
+            silent=silent,
+            length=length,
+            **form,
         )
         for form in forms
         if form is not None

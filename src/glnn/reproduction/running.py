@@ -26,6 +26,7 @@ from glnn.sequences import Encoded
 from glnn.sources import Sample, Source, get
 
 if TYPE_CHECKING:
+    from glnn.models import Params
     from glnn.training.records import Progress, StepInfo
     from glnn.training.trainer import Trainer
 
@@ -46,11 +47,21 @@ class Sequences:
     valid: Sample
     third: Sample
     apart: bool = False
+    batches: int = 0
 
     def encoded(self, which: Sample) -> Encoded:
         """A sample over the source's alphabet, as one sequence or cut into its pieces."""
         data = self.source.encode(which.text)
         return self.source.apart(data) if self.apart else data
+
+    def to_train_on(self) -> Encoded:
+        """The training sequence; for steps on stretches of it, as sequences of whole lines, equally many in each."""
+        data = self.encoded(self.train)
+        if not self.batches:
+            return data
+        lines = self.source.apart(data).starts
+        places = np.linspace(0, len(lines) - 1, min(self.batches, len(lines) - 1) + 1).round().astype(int)
+        return Encoded(data.codes, lines[places], data.mask, data.alphabet)
 
 
 def seeds_of(setting: Setting) -> tuple[int, int, int]:
@@ -74,7 +85,7 @@ def sequences_of(setting: Setting) -> Sequences:
     """The three sequences of a run."""
     source = source_of(setting)
     train, valid, third = (source.sample(setting.size or None, seed) for seed in seeds_of(setting))
-    return Sequences(source, train, valid, third, setting.apart)
+    return Sequences(source, train, valid, third, setting.apart, setting.batches)
 
 
 def run_setting(setting: Setting) -> dict[str, Any]:
@@ -160,7 +171,6 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     from glnn.models import MODELS
     from glnn.network import Graph, random_graph
     from glnn.reproduction.first_step import NoSaturatingFirstStep
-    from glnn.reproduction.starts import silenced, started
     from glnn.training.compiling import compiling
     from glnn.training.parallel import single_threaded_blas
     from glnn.training.records import Progress
@@ -168,7 +178,7 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     from glnn.training.trainer import Trainer
     from glnn.training.validation import Validation
 
-    train, valid = sequences.encoded(sequences.train), sequences.encoded(sequences.valid)
+    train, valid = sequences.to_train_on(), sequences.encoded(sequences.valid)
     symbols = len(sequences.source.alphabet)
     generator = np.random.default_rng(setting.seed)
     scales = {"time_scales": 1.0 / np.geomspace(2.0, setting.longest, setting.units)} if setting.longest else {}
@@ -176,13 +186,15 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     if setting.graph == "into":
         graph = Graph.from_edges(graph.units, graph.edge_targets, graph.sources)
     model = MODELS[setting.model](graph, symbols, **scales)
-    counts = np.bincount(train.codes, minlength=symbols).astype(float)
-    predicted = np.bincount(train.codes[train.mask], minlength=symbols).astype(float)
-    params = started(setting.start, model, model.initial(predicted, counts, generator))
-    if setting.silent:
-        params = silenced(params, predicted)
+    params = first_params(setting, model, train, generator)
     coherence = setting.coherence or None
-    options = Settings(setting.metric, setting.output_metric, validate_every=VALIDATE_EVERY, coherence=coherence)
+    options = Settings(
+        setting.metric,
+        setting.output_metric,
+        validate_every=VALIDATE_EVERY,
+        coherence=coherence,
+        batch_size=1 if setting.batches else None,
+    )
     few = sequences.source.encode(sequences.train.text[:_WARM_UP_SYMBOLS])
     # Outside the budget; processes that compile at once would spoil the cache, so they wait for each other.
     with compiling(Display(0)):
@@ -196,6 +208,17 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
         with single_threaded_blas():
             trainer.accept = NoSaturatingFirstStep(trainer)
     return trainer
+
+
+def first_params(setting: Setting, model: Any, train: Encoded, generator: np.random.Generator) -> Params:
+    """The parameters with which a run begins, drawn from the generator."""
+    from glnn.reproduction.starts import silenced, started
+
+    symbols = model.alphabet_size
+    counts = np.bincount(train.codes, minlength=symbols).astype(float)
+    predicted = np.bincount(train.codes[train.mask], minlength=symbols).astype(float)
+    params = started(setting.start, model, model.initial(predicted, counts, generator))
+    return silenced(params, predicted) if setting.silent else params
 
 
 def warm_up(setting: Setting) -> dict[str, Any]:

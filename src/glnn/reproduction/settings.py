@@ -122,6 +122,12 @@ class Setting:
     """Distant XOR: the T of its lines; 0 is the paper's 100."""
     recipe: str = ""
     """Empty for the paper's training, "best" for what is known today."""
+    batches: int = 0
+    """Distant XOR: the stretches of whole lines that the training sequence is cut into, for steps on one of them at a
+    time; 0 for steps on all of it. Passes count as passes over all of it."""
+    restart: int = 0
+    """Distant XOR: passes after which a run that is still at chance begins anew, from another random start; 0 for
+    never."""
     silent: bool = False
     """Whether symbols that are never to be predicted begin with log 0, as w_0y = log ν_y has it. Estimators, which may
     meet them later on, begin with the log of half a count."""
@@ -144,6 +150,8 @@ class Setting:
             "insertions after 9" if self.source == "insertions" and self.after_nine else "",
             f"constants folded every {self.fold}" if self.fold else "",
             f"T = {self.length}" if self.length else "",
+            f"steps on one of {self.batches} stretches" if self.batches else "",
+            f"begun anew if at chance after {self.restart} passes" if self.restart else "",
             f"recipe {self.recipe}" if self.recipe else "",
             "begun at half a count" if self.source == "xor" and not self.silent else "",
         )
@@ -172,6 +180,8 @@ LATER = (
     "fold",
     "length",
     "recipe",
+    "batches",
+    "restart",
     "silent",
 )
 

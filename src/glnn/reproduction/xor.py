@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from glnn.models import Model, Params
-from glnn.reproduction.running import Sequences, new_trainer, step_records
+from glnn.reproduction.running import Sequences, first_params, new_trainer, step_records
 from glnn.reproduction.settings import Setting
 from glnn.sequences import Encoded
+from glnn.training.budget import parse_budget
 from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.folding import FoldConstants
@@ -29,6 +30,8 @@ SUCCESS = 0.01
 PASSES_BETWEEN_POINTS = 20
 # A run that has succeeded continues for this many passes, to show that it stays there, and ends.
 PASSES_AFTER_SUCCESS = 100
+# A run that needs more than this part of the bits of tossing a coin is at chance.
+CHANCE = 0.98
 
 
 @dataclass(frozen=True)
@@ -105,36 +108,60 @@ def successes(lines: list[dict[str, Any]], passes: int) -> int:
 def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
     """One run with the trainer of every other setting; a point of its curve every 20 passes.
 
-    The points are all the validation there is: scoring after every step would take as long as training.
+    The points are all the validation there is: scoring after every step would take as long as training. Where a step
+    is made on a part of the data, it is that part of a pass.
     """
     trainer: Trainer = new_trainer(setting, sequences, validated=False)
     record = XorRecord(trainer.model, sequences)
     record.measure(trainer.progress.params, 0)
-    measuring = 0.0
+    parts, lines = max(1, setting.batches), int(trainer.data.mask.sum())
+    measuring, starts = 0.0, [0]
 
     def watch(info: StepInfo, trainer: Trainer) -> bool:
         nonlocal measuring
-        if info.passes - record.points[-1].passes >= PASSES_BETWEEN_POINTS:
+        passes = info.passes // parts
+        if passes - record.points[-1].passes >= PASSES_BETWEEN_POINTS:
             begun = time.process_time()
-            record.measure(trainer.progress.params, info.passes)
+            record.measure(trainer.progress.params, passes)
             measuring += time.process_time() - begun
+            if setting.restart and passes >= starts[-1] + setting.restart and at_chance(record.points[-1], lines):
+                begin_anew(setting, trainer)
+                starts.append(passes)
         success = success_passes(record.points)
-        return success is not None and info.passes >= success + PASSES_AFTER_SUCCESS
+        return success is not None and passes >= success + PASSES_AFTER_SUCCESS
 
     fold = FoldConstants(setting.fold)
-    progress = trainer.run(setting.budget, (fold, watch) if setting.fold else (watch,))
-    if record.points[-1].passes < progress.passes:
-        record.measure(progress.params, progress.passes)
+    budget = parse_budget(setting.budget)
+    if budget.passes is not None:
+        budget = replace(budget, passes=budget.passes * parts)
+    progress = trainer.run(budget, (fold, watch) if setting.fold else (watch,))
+    passes = progress.passes // parts
+    if record.points[-1].passes < passes:
+        record.measure(progress.params, passes)
     return {
         "steps": progress.step,
-        "passes": progress.passes,
+        "passes": passes,
         **({"folds": fold.folds} if setting.fold else {}),
+        **({"starts": starts} if setting.restart else {}),
         **step_records(progress),
         "cpu_seconds": round(progress.seconds - measuring, 1),
         "stopped": "success" if progress.reason == "callback" else progress.reason,
         "engine": "trainer",
         **record.result(),
     }
+
+
+def at_chance(point: XorPoint, lines: int) -> bool:
+    """Whether next to nothing has been learned of the training data: tossing coins costs a bit a line."""
+    return not point.train_bits < CHANCE * lines
+
+
+def begin_anew(setting: Setting, trainer: Trainer) -> None:
+    """Go on from another random start, with the rates of the first one."""
+    params = first_params(setting, trainer.model, trainer.data, trainer.generator)
+    rate = 1.0 / trainer.model.units
+    trainer.progress.writing_rate = rate
+    trainer.go_on_from(params, rate)
 
 
 def _scoring_engine(model: Model, data: Encoded) -> Engine:
