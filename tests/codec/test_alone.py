@@ -55,6 +55,23 @@ def test_files(tmp_path: Path) -> None:
         compress_file_alone(source, source)
 
 
+def test_what_does_not_decode_is_never_given_unless_nobody_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    blob, source, seen = glnn.compress(TEXT), tmp_path / "a.txt", []
+    source.write_bytes(TEXT)
+
+    def fails(*given: object) -> None:
+        raise StreamError("no")
+
+    monkeypatch.setattr("glnn.codec.alone._read", fails)
+    with pytest.raises(StreamError, match="could not be decoded again"):
+        glnn.compress(TEXT)
+    assert glnn.compress(TEXT, verify=False) == blob
+    compress_file_alone(source, tmp_path / "a.glnn", progress=seen.append, verify=False)
+    assert (tmp_path / "a.glnn").read_bytes() == blob and seen[-1] == 1.0
+
+
 def test_every_damage_is_found() -> None:
     blob = glnn.compress(TEXT[:300])
     generator = np.random.default_rng(0)

@@ -36,15 +36,18 @@ _BLOCK = 1 << 20
 _MOST_LAYOUT = 1 << 26
 
 
-def compress(data: Any) -> bytes:
-    """Bytes, a text, or sequences of any symbols as fewer bytes; `decompress` needs nothing else to get them back."""
+def compress(data: Any, *, verify: bool = True) -> bytes:
+    """Bytes, a text, or sequences of any symbols as fewer bytes; `decompress` needs nothing else to get them back.
+
+    It decodes the result once to be sure, which takes as long again; `verify=False` leaves that out.
+    """
     whole = io.BytesIO()
     if isinstance(data, bytes | bytearray | memoryview | str):
         content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
-        _write(io.BytesIO(content), whole, lambda done: None, is_file=not isinstance(data, str))
+        _write(io.BytesIO(content), whole, lambda done: None, verify, is_file=not isinstance(data, str))
     else:
         found = numbered(data)
-        _write(io.BytesIO(found.content), whole, lambda done: None, found, numbered=True)
+        _write(io.BytesIO(found.content), whole, lambda done: None, verify, found, numbered=True)
     return whole.getvalue()
 
 
@@ -61,12 +64,16 @@ def decompress(blob: bytes | bytearray | memoryview, *, most_symbols: int | None
 
 
 def compress_file_alone(
-    path: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
+    path: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    progress: Progress | None = None,
+    verify: bool = True,
 ) -> int:
     """Compress a file into another; returns the number of bytes written."""
     source = Path(path)
     with source.open("rb") as file, beside(source, Path(target)) as output:
-        return _write(file, output, progress or (lambda done: None), is_file=True)
+        return _write(file, output, progress or (lambda done: None), verify, is_file=True)
 
 
 def decompress_file_alone(
@@ -92,7 +99,7 @@ def stands_alone(path: str | os.PathLike[str]) -> bool:
 
 
 def _write(
-    source: BinaryIO, target: BinaryIO, progress: Progress, symbols: Numbered | None = None, **flags: bool
+    source: BinaryIO, target: BinaryIO, progress: Progress, verify: bool, symbols: Numbered | None = None, **flags: bool
 ) -> int:
     counts = np.zeros(_BYTES, np.int64)
     while block := source.read(_BLOCK):
@@ -103,9 +110,12 @@ def _write(
     layout_bytes = _packed(classes, b"" if symbols is None else symbols.layout)
     with spooled() as code, spooled() as layout:
         layout.write(layout_bytes)
-        blocks = Blocks(source, lambda done: progress(0.5 * done / size))
+        part = 0.5 if verify else 1.0
+        blocks = Blocks(source, lambda done: progress(part * done / size))
         header = encode_bytes(predictor, blocks, code, alone=True, layout=len(layout_bytes), **flags)
         count = write_container(target, header, [code, layout])
+    if not verify:
+        return count
     try:
         _read(target, Nowhere(), None, lambda done: progress(0.5 + 0.5 * done))
     except StreamError as error:
