@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 import glnn as package
-from glnn.cli.alarms import held_out_bits, normal_scores
+from glnn.cli.alarms import held_out_bits, normal_scores, scores_of
+from glnn.cli.run_folder import RunFolder
 from glnn.estimators import load
+from glnn.predictors.frozen_trial import FrozenTrial
+from glnn.predictors.mixture_trial import Trial
 from glnn.sequences import Reader
 from glnn.sequences.alphabet import END
 from tests.cli.conftest import Command
@@ -74,6 +77,8 @@ def test_thresholds_follow_from_what_was_not_read(runs: Path) -> None:
     assert found is not None
     scores, learned = found
     assert len(scores) == 20 and not learned
+    # By heart they would be a fraction of a bit an event.
+    assert scores.mean() > 2.6 > 2.0 * scores_of(model, RunFolder(runs / "log").config().data("data"), "mean").mean()
 
 
 @pytest.mark.parametrize("name", ["ContextTree", "NGram", "Mixture"])
@@ -92,9 +97,12 @@ def test_it_is_the_model_that_has_read_the_rest(name: str) -> None:
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_networks_that_may_know_the_end_are_left_out(several: bool) -> None:
+def test_networks_that_may_know_the_end_are_left_out(several: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for trial in (Trial, FrozenTrial):
+        monkeypatch.setattr(trial, "worth", lambda *_: True)
     given: Any = package.Sequences([list("aabbccdd")] * 60) if several else "aabbccdd" * 200
     model = package.Mixture(networks=1, budget="3 steps", random_state=0, verbose=0).fit(given)
+    assert len(model.networks_) == 1
     judge, _ = model.before_the_end(Reader(model.alphabet_).read(given).encoded)  # type: ignore[misc]
     assert judge.networks_ == ()
     assert sum(judge.shares_.values()) == pytest.approx(1.0)

@@ -47,11 +47,16 @@ def test_a_mixture_keeps_its_share_of_ends(tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     again = glnn.load(tmp_path / "model")
     assert again.shares_ == model.shares_ and again.bits(cut) == model.bits(cut)
+    assert model.shares_["ends"] > 0.0 and sum(model.shares_.values()) == pytest.approx(1.0)
     assert again.decompress(model.compress(cut)) == [list("abca"), list("abcabcabd")]
     for learning, near in (("frozen", 1e-9), ("online", 0.02)):
         stream = model.stream(learning=learning)
         pushed = [stream.push(symbol).bits for symbol in "abca"]
         np.testing.assert_allclose(pushed, model.surprise(cut)[0][:4], rtol=near)
+    # Streams that take turns are packed in between.
+    first, second = model.stream(), model.stream()
+    for symbol, bits in zip("abca", model.surprise(cut)[0][:4], strict=True):
+        assert first.push(symbol).bits == second.push(symbol).bits == pytest.approx(bits, rel=1e-9)
     # Forged shares are refused.
     for forged in ({"float": "0x1.8p+0"}, {"float": "-0x1.0p-3"}, {"float": "0x1.0p-3"}, "much", None):
         arrays, header = read_model_file(tmp_path / "model")

@@ -56,6 +56,21 @@ def test_a_network_stays_if_what_it_saves_is_no_chance() -> None:
         assert trial.worth(bits, without, member) == stays
 
 
+def test_beside_networks_a_tree_stays_if_it_saves_more_than_a_standard_error() -> None:
+    trial = trial_of(coins(2))
+    late = trial._held.codes.size
+    even, steady = np.full(late, 0.5), np.full(late, 0.6)
+    # All that it saves is in the first sequence.
+    lucky = np.where(np.arange(late) < trial._held.starts[1], 0.99, 0.49)
+    for tree, stays in ((lucky, False), (steady, True)):
+        beside, bits = trial._shares([even, tree, even, even], late)
+        assert (beside.tree > 0.1) == stays and sum(beside.networks) > 0.0
+        assert (bits.sum() < late - 1.0) == stays
+        # Without networks its share is what is best.
+        beside, bits = trial._shares([even, tree, even], late)
+        assert beside.tree > 0.1 and bits.sum() < late - 1.0
+
+
 def test_shuffled_and_averaged_unless_something_else_is_surely_better() -> None:
     assert WAYS[0] == (True, True)
     recipe = trial_of(coins(1)).recipe(())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import glnn
-from glnn.predictors.protocol import stream_learner_of
+from glnn.predictors.learning import stream_learner_of
 from glnn.training.online import OnlineSettings, OnlineSteps
 
 CHANCE = np.random.default_rng(0)

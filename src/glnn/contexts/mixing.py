@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from glnn.contexts.mixing_bounds import LARGEST, bounded, room_within
+from glnn.contexts.mixing_likeliest import NOBODY, Said
 from glnn.contexts.mixing_memory import (
     Cursor,
     Memory,
@@ -24,7 +25,7 @@ from glnn.contexts.mixing_memory import (
 )
 from glnn.contexts.mixing_packing import room_to_pack
 from glnn.contexts.mixing_plan import Plan, make_plan
-from glnn.contexts.mixing_pushing import NO_ROOM, NOBODY, Frame, Said
+from glnn.contexts.mixing_pushing import NO_ROOM, Frame
 from glnn.contexts.mixing_reading import ALL, COUNTS, NOTHING, read
 from glnn.numeric.frame import PerThread
 
@@ -68,15 +69,8 @@ class Reader:
 
     def copy(self) -> Reader:
         """An independent reader at the same place."""
-        return Reader(
-            self.plan,
-            self.memory.copy() if self.owns else self.memory,
-            self.cursor.copy(),
-            self.changes,
-            self.owns,
-            self.most,
-            self.benches,
-        )
+        memory = self.memory.copy() if self.owns else self.memory
+        return Reader(self.plan, memory, self.cursor.copy(), self.changes, self.owns, self.most, self.benches)
 
     def read(self, codes: np.ndarray, first: np.ndarray, outside: np.ndarray | None = None) -> np.ndarray:
         """The probability of each symbol; `first` marks those that begin a sequence, `outside` is (T, E, A)."""

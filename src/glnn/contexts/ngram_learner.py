@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from glnn.contexts.counted import CountedLearner
-from glnn.contexts.ngram import Counts, NGramModel, NGramReader, NGramState
+from glnn.contexts.ngram import NGramModel, NGramReader, NGramState
+from glnn.contexts.ngram_counts import Counts
 from glnn.contexts.read_again import checked_history, younger_half
 
 

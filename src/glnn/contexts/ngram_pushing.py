@@ -25,7 +25,7 @@ from glnn.numeric.frame import COMPILED, loading, new_frame, storing
 from glnn.numeric.kernel import kernel
 
 if TYPE_CHECKING:
-    from glnn.contexts.ngram import Counts
+    from glnn.contexts.ngram_counts import Counts
 
 Arrays = tuple[np.ndarray, ...]
 

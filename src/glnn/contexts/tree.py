@@ -260,10 +260,8 @@ class ContextTreeState(CountedState):
     def copy(self) -> ContextTreeState:
         """An independent state at the same place."""
         self._owner = False
-        reader = self._reader
-        copied = ContextTreeState(
-            Reader(reader.model, reader.forest, reader.context.copy()), self._at_start, self._learn
-        )
+        reader = Reader(self._reader.model, self._reader.forest, self._reader.context.copy())
+        copied = ContextTreeState(reader, self._at_start, self._learn)
         copied._moved = self._moved
         return copied
 

@@ -28,7 +28,8 @@ from glnn.estimators.parameters import (
 )
 from glnn.predictors import Predictor, State
 from glnn.predictors.escape import WithEscape
-from glnn.predictors.protocol import learner_of, without_share
+from glnn.predictors.learning import learner_of
+from glnn.predictors.protocol import without_share
 from glnn.predictors.sampling import draw
 from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading, TrainingData, read_training_data
 from glnn.sequences.alphabet import grown, new_symbols

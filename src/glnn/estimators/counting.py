@@ -176,20 +176,10 @@ class NGram(CountingModel):
     _record = ("order_", *CountingModel._record)
 
     def _counted(self, given: TrainingData, learning: str, look: Look) -> NGramModel:
-        orders = [] if isinstance(self.order, str) else [self.order]
-        if not orders:
-            orders = [choose_order(given.train)] if given.validation is None else [*range(1, LONGEST_ORDER + 1)]
-        model, fewest = None, math.inf
-        for order in orders:
-            tried = fit_ngram(given.train, order).with_learning(learning)  # type: ignore[arg-type]
-            bits = -math.inf
-            if len(orders) > 1:
-                bits = predictors.bits(tried, given.validation, regularised=True)  # type: ignore[arg-type]
-            if bits < fewest:
-                model, fewest = tried, bits
-            elif model is not None and order >= model.order + 2:
-                break
-        assert model is not None
+        if isinstance(self.order, str) and given.validation is not None:
+            model = _validated(given.train, given.validation, learning)
+        else:
+            model = fit_ngram(given.train, choose_order(given.train) if isinstance(self.order, str) else self.order)
         symbols = given.train.codes.size
         look(ReadProgress(symbols, symbols, model.log_likelihood, model.counts.number))
         return model
@@ -214,6 +204,20 @@ class NGram(CountingModel):
             raise InputError(f"the order is {self.order_}: {_MOST_ORDER} at most")
         self._use(NGramModel.from_arrays(known, self.order_, arrays), escape)
         return self
+
+
+def _validated(data: Encoded, validation: Encoded, learning: str) -> NGramModel:
+    """The model of the order that needs the fewest bits for validation data; two orders beyond the best are tried."""
+    best, fewest = None, math.inf
+    for order in range(1, LONGEST_ORDER + 1):
+        tried = fit_ngram(data, order).with_learning(learning)  # type: ignore[arg-type]
+        bits = predictors.bits(tried, validation, regularised=True)
+        if bits < fewest:
+            best, fewest = tried, bits
+        elif best is not None and order >= best.order + 2:
+            break
+    assert best is not None
+    return best
 
 
 _COUNT, _RATIO = partial(integer, low=1, high=_LARGEST), partial(number, low=1e-9, high=1e6)
@@ -288,8 +292,7 @@ class ContextTree(CountingModel):
         size, arrays = len(self.alphabet_.base), self._without_escape().arrays()
         if "history" not in arrays:
             super()._take_symbols(alphabet, new)
-        known = alphabet.known
-        history = moved_up(arrays["history"], size, new)
+        known, history = alphabet.known, moved_up(arrays["history"], size, new)
         counts = np.bincount(history[history < len(known)], minlength=len(known))
         children = (huffman(counts) if self.decomposition == "huffman" else balanced(len(known))).children
         trees = ContextTreeWeighting.from_arrays(known, self._settings(), {"children": children, "history": history})
@@ -298,15 +301,13 @@ class ContextTree(CountingModel):
 
     def _restore(self, arrays: dict[str, np.ndarray], fitted: dict[str, Any], escape: float | None) -> Self:
         known = self.alphabet_.known
-        if "history" not in arrays:
-            # A file of the first version, which knew the paper's trees only.
-            self.weighting, self.prior, self.first_ratio = "mixture", 0.5, 1.0
-        settings = self._settings()
         check_children(arrays["children"], len(known))
         if "history" in arrays:
             check_history(arrays["history"], len(known))
         else:
-            check_nodes(arrays, len(known), settings.depth)
+            # A file of the first version, which knew the paper's trees only.
+            self.weighting, self.prior, self.first_ratio = "mixture", 0.5, 1.0
+            check_nodes(arrays, len(known), self._settings().depth)
         self._recall(fitted)
-        self._use(ContextTreeWeighting.from_arrays(known, settings, arrays), escape)
+        self._use(ContextTreeWeighting.from_arrays(known, self._settings(), arrays), escape)
         return self

@@ -15,9 +15,9 @@ from glnn.network import Graph
 from glnn.predictors import Predictor
 from glnn.predictors.calibration import EntropyWeights
 from glnn.predictors.combination import Combination, combine
+from glnn.predictors.learning import learner_of
 from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
-from glnn.predictors.protocol import learner_of
 from glnn.sequences import Alphabet, Encoded, TrainingData
 from glnn.storage import network_arrays
 from glnn.training import fitting

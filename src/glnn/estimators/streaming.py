@@ -16,7 +16,8 @@ import numpy as np
 from glnn.estimators.base import SequenceModel
 from glnn.estimators.parameters import choice, integer
 from glnn.estimators.persistence import packed, unpacked
-from glnn.predictors.protocol import KeptLearner, Learner, frozen, part_of, stream_learner_of
+from glnn.predictors.learning import KeptLearner, Learner, part_of, stream_learner_of
+from glnn.predictors.protocol import frozen
 from glnn.sequences.tokens import token_from_json, token_to_json
 from glnn.storage.model_file import ModelFileError, read_model_file, write_model_file
 from glnn.streams import Stream, Streams

@@ -10,19 +10,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from glnn.predictors.learning import KeptLearner, Learner, learner_of, stream_learner_of
 from glnn.predictors.protocol import (
-    KeptLearner,
-    Learner,
     Predictor,
     PushableState,
     State,
     StepwisePredictor,
     frozen,
-    learner_of,
     move_to,
     packed_places,
     place_of,
-    stream_learner_of,
     unpack_places,
     without_share,
 )

@@ -16,18 +16,15 @@ from glnn.coding.steps import Steps, both_shares
 from glnn.numeric.packed import unpack_array
 from glnn.output import uniform
 from glnn.predictors.calibration import EntropyWeights, mixed
+from glnn.predictors.learning import KeptLearner, Learner, learner_of, part_of
 from glnn.predictors.members_coding import loops_together
 from glnn.predictors.members_stepping import Together, together
 from glnn.predictors.network import NetworkPredictor, NetworkState
 from glnn.predictors.protocol import (
-    KeptLearner,
-    Learner,
     Predictor,
     State,
-    learner_of,
     move_to,
     packed_places,
-    part_of,
     place_of,
     rows_along,
     unpack_places,

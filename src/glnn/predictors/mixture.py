@@ -14,7 +14,7 @@ import numpy as np
 
 from glnn.contexts.mixing import ContextMixing, Reader, firsts
 from glnn.contexts.mixing_coding import MixingSteps
-from glnn.contexts.mixing_pushing import NOBODY, Said
+from glnn.contexts.mixing_likeliest import NOBODY, Said
 from glnn.predictors.odds import RunningOdds, settled
 from glnn.predictors.protocol import (
     Predictor,

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from glnn.contexts.mixing import Reader
+from glnn.contexts.mixing_likeliest import NOBODY, Said
 from glnn.contexts.mixing_memory import Memory, new_cursor
-from glnn.contexts.mixing_pushing import NOBODY, Said
 from glnn.contexts.mixing_reading import ALL, NOTHING
 from glnn.numeric.frame import PerThread
 from glnn.predictors.mixture import MixturePredictor, MixtureState, pieces

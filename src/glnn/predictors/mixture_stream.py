@@ -10,10 +10,11 @@ import numpy as np
 
 from glnn.contexts.mixing_arrays import from_arrays, to_arrays
 from glnn.contexts.mixing_bounds import MOST
+from glnn.predictors.learning import KeptLearner, Learnable, Learner, part_of
 from glnn.predictors.members import finish
 from glnn.predictors.mixture import MixturePredictor, rows_along
 from glnn.predictors.mixture_learner import MixtureLearner
-from glnn.predictors.protocol import KeptLearner, Learnable, Learner, Predictor, State, part_of
+from glnn.predictors.protocol import Predictor, State
 
 # How many probabilities of the networks are kept at once.
 _AT_ONCE = 1 << 20

@@ -16,8 +16,9 @@ import numpy as np
 from glnn.models.stepping import Stepper
 from glnn.numeric.kernel import kernel
 from glnn.numeric.packed import unpack_array
+from glnn.predictors.learning import part_of
 from glnn.predictors.network import NetworkPredictor
-from glnn.predictors.protocol import part_of, placed
+from glnn.predictors.protocol import placed
 from glnn.sequences import Alphabet, Encoded, InputError
 from glnn.training.online import OnlineSettings, OnlineSteps
 

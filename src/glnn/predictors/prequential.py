@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from glnn.predictors.escape import WithEscape
+from glnn.predictors.learning import Learnable, stream_learner_of
 from glnn.predictors.members import Members
-from glnn.predictors.protocol import Learnable, Predictor, frozen, pushing, stream_learner_of
+from glnn.predictors.protocol import Predictor, frozen, pushing
 from glnn.sequences import Encoded
 
 

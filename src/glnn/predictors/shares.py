@@ -7,33 +7,26 @@ as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from glnn.contexts.mixing_pushing import Said
 from glnn.contexts.ngram import NGramModel
 from glnn.contexts.tree import ContextTreeWeighting
+from glnn.predictors.learning import learner_of, part_of
 from glnn.predictors.members import finish
 from glnn.predictors.mixture import MixturePredictor
 from glnn.predictors.odds import Odds, RunningOdds, chances_of, combined, with_uniform
 from glnn.predictors.protocol import (
     Predictor,
     State,
-    asking,
-    learner_of,
-    move_to,
-    packed_places,
-    part_of,
-    place_of,
     placed,
-    pushing,
     rows_along,
-    unpack_places,
 )
 from glnn.predictors.shares_coding import SharesSteps
+from glnn.predictors.shares_state import SharesState
 from glnn.sequences import Alphabet, Encoded, InputError
 
 
@@ -108,86 +101,6 @@ class Shares:
 
     def _running(self) -> RunningOdds:
         return RunningOdds(self.odds, self.mixture.contexts.online)
-
-
-class SharesState:
-    """Where all of them stand inside a sequence: the mixture first, which finds the likeliest symbols of all."""
-
-    def __init__(self, states: Sequence[State], odds: RunningOdds, size: int, learns: bool = True) -> None:
-        self._states, self._odds, self._learns = list(states), odds, learns and odds.learns
-        # What all say of one symbol, the uniform distribution last.
-        self._chances = np.full(len(self._states) + 1, 1.0 / size)
-        self._size, self._asked = size, False
-        self._ways = [(asking(state), pushing(state)) for state in self._states]
-
-    def probabilities(self) -> np.ndarray:
-        """The distribution of the next symbol."""
-        said = [state.probabilities()[None] for state in self._states]
-        row: np.ndarray = combined(said, self._odds.odds.weights[None])[0]
-        return row
-
-    def ask(self, code: int) -> float:
-        """The probability of the next symbol; `advance` must be next."""
-        for k, (ask, _) in enumerate(self._ways):
-            self._chances[k] = ask(code)
-        self._asked = True
-        return self._odds.of_one(self._chances, self._size)
-
-    def advance(self, code: int) -> None:
-        """Read the next symbol."""
-        if self._learns:
-            if not self._asked:
-                self.ask(code)
-            self._odds.learn_one(self._chances)
-        self._asked = False
-        for state in self._states:
-            state.advance(code)
-
-    def push(self, code: int) -> float:
-        """The probability of the next symbol, which is read."""
-        for k, (_, push) in enumerate(self._ways):
-            self._chances[k] = push(code)
-        given = self._odds.of_one(self._chances, self._size)
-        if self._learns:
-            self._odds.learn_one(self._chances)
-        return given
-
-    def likeliest(self, top: int) -> np.ndarray:
-        """Rows (code, probability) of the likeliest next symbols, found by the mixture, which is told of the others."""
-        own, *others = self._states
-        rows = np.array([state.probabilities() for state in others]).reshape(len(others), self._size)
-        weights = self._odds.odds.weights
-        said = Said(float(weights[0]), rows, weights[1:-1].copy(), float(weights[-1]) / self._size)
-        return own.likeliest(top, said)  # type: ignore[attr-defined, no-any-return]
-
-    def run(self, codes: np.ndarray) -> np.ndarray:
-        """Read several symbols; row t holds the distribution before codes[t]."""
-        parts = [rows_along(state, codes) for state in self._states]
-        if self._learns:
-            return combined(parts, self._odds.along(chances_of(parts, codes)))
-        return combined(parts, self._odds.odds.weights[None])
-
-    def place(self) -> dict[str, np.ndarray]:
-        """Those of all, each under its number."""
-        return {f"{k}:{name}": part for k, state in enumerate(self._states) for name, part in place_of(state).items()}
-
-    def move(self, place: dict[str, np.ndarray]) -> None:
-        """Stand where others stood."""
-        for k, state in enumerate(self._states):
-            own = f"{k}:"
-            move_to(state, {name.removeprefix(own): part for name, part in place.items() if name.startswith(own)})
-
-    def pack(self) -> bytes | None:
-        """The places of all, where the odds do not learn from them."""
-        return None if self._learns else packed_places(*self._states)
-
-    def unpack(self, packed: bytes, at: int = 0) -> int:
-        """Stand where others stood."""
-        return unpack_places(self._states, packed, at)
-
-    def copy(self) -> SharesState:
-        """An independent state at the same place."""
-        return SharesState([state.copy() for state in self._states], self._odds.copy(), self._size, self._learns)
 
 
 class SharesLearner:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glnn.predictors.protocol import Learner, Predictor, State, packed_places, pushing
+from glnn.predictors.learning import Learner
+from glnn.predictors.protocol import Predictor, State, packed_places, pushing
 
 if TYPE_CHECKING:
     from glnn.streams.stream import Pushed, Stream

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from glnn.predictors.protocol import Learner, Predictor
+from glnn.predictors.learning import Learner
+from glnn.predictors.protocol import Predictor
 from glnn.sequences import InputError
 from glnn.streams.desk import Desk
 from glnn.streams.stream import Pushed, Stream

@@ -80,11 +80,12 @@ def choose_size(
 
 
 def members_for(budget: Budget, symbols: int, gated: bool) -> int:
-    """How many networks are trained to predict together: one for every ten seconds, eight at the most.
+    """How many networks are trained to predict together: one for every ten seconds of the budget, eight at the most.
 
-    Gated ones, whose steps take half as long, have five: with more they learn by heart, and a fourth is worth more.
-    Where some end early there is time for up to half as many more.
-    Each needs the time to read long data several times. Only one where there is no time for three.
+    A gated network is given five seconds, since its steps take half as long. With ten it would take twice as many steps
+    and begin to learn its data by heart; a second network is worth more than those steps (`experiments/learning.md`).
+    On long data each gets enough time to read them several times. Fewer than three are not worth it: then all of the
+    budget goes to one. Where some networks end early, up to half as many more are trained in the time that is left.
     """
     each = max(SECONDS_FOR_A_MEMBER, SECONDS_FOR_A_SYMBOL * symbols) / (2.0 if gated else 1.0)
     found = min(int((budget.seconds or 0.0) / each), MOST_MEMBERS)

@@ -7,21 +7,18 @@ goes back to the averaged parameters of its best round, with half the rate, and 
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
-
 import numpy as np
 
-from glnn.metrics import WRITING_METHODS, Layout, Scales, Statistics
+from glnn.metrics import WRITING_METHODS, Layout, Scales
 from glnn.models import Model, Params
-from glnn.output import softmax
-from glnn.sequences import Encoded, InputError
+from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.corpus import LENGTH, SHORT_STREAMS, STREAMS, Streams, prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.noise import Noise, takes_noise
 from glnn.training.passes import Found, pass_for
 from glnn.training.records import Progress, Recorder, StepInfo
+from glnn.training.remembered import check_remembered, under
 from glnn.training.settings import ADAM, Settings
 from glnn.training.trainer import Callback, Trainer
 from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, average, finite, own_share
@@ -40,10 +37,6 @@ _JUMP, _LEAST_JUMP = 1.25, 0.05
 _LEAST_SCALE = 1.0 / 64.0
 _BURN_IN = 1024
 _PARTS = ("w", "theta", "V0")
-_RUNNING = {
-    *(f"update.transition.{field.name}" for field in fields(Statistics)),
-    *(f"update.writing.{name}" for name in softmax.WritingStatistics._fields),
-}
 
 
 class StochasticTrainer(Trainer):
@@ -85,8 +78,8 @@ class StochasticTrainer(Trainer):
         # Of the last round, as long as one has met something to predict.
         self._loss, self._losses = float(np.log(max(self.model.alphabet_size, 2))), [0.0, 0.0]
         if memory:
-            _check(memory, self._memory())
-            self._update = self._make_update(_under("update.", memory))
+            check_remembered(memory, self._memory())
+            self._update = self._make_update(under("update.", memory))
             self._streams.places = np.array(memory["places"])
             self._pass.state = np.array(memory["state"])
             self._average = Params(*(memory[f"average.{part}"] for part in _PARTS))
@@ -300,24 +293,3 @@ def last_noise(memory: dict[str, np.ndarray]) -> float:
 def _rate(fraction: float) -> float:
     """1, after a short rise and before a long fall to 0."""
     return min(1.0, (fraction + 1e-3) / _RISE, (1.0 - fraction) / (1.0 - _FALL))
-
-
-def _check(memory: dict[str, np.ndarray], fresh: dict[str, np.ndarray]) -> None:
-    """Refuse what was not remembered by a training like this one; a metric that runs along remembers more."""
-    for name, part in fresh.items():
-        found = memory.get(name)
-        if found is None or found.shape != part.shape or found.dtype.kind != part.dtype.kind:
-            raise InputError(f"what training remembers does not fit its network: {name} is missing or of another size")
-    for name, found in memory.items():
-        if name not in fresh and name not in _RUNNING:
-            raise InputError(f"what training remembers does not fit its network: {name!r} is not part of it")
-        # The lowest loss is infinite until there is one.
-        if found.dtype.kind not in "fi" or np.isnan(found).any() or (name != "numbers" and np.isinf(found).any()):
-            raise InputError(f"what training remembers is damaged: {name} holds what is no number")
-    if not 0.0 <= memory["numbers"][0] < 2.0**53 or not np.isfinite(memory["numbers"][2:]).all():
-        raise InputError("what training remembers is damaged: its counts are not counts")
-
-
-def _under(prefix: str, memory: dict[str, Any]) -> dict[str, np.ndarray] | None:
-    found = {name[len(prefix) :]: part for name, part in memory.items() if name.startswith(prefix)}
-    return found or None
