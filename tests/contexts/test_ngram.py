@@ -8,7 +8,7 @@ from naive import ngram as naive
 
 import glnn
 from glnn.codec import compress, decompress, encoded_bits
-from glnn.contexts import ngram
+from glnn.contexts import ngram_counts
 from glnn.contexts.ngram import NGramModel, choose_order, fit_ngram
 from glnn.predictors import Predictor, bits
 from glnn.sequences import Sequences, encode
@@ -47,7 +47,7 @@ def test_the_formula(order, symbols):
 @pytest.mark.small
 @pytest.mark.parametrize("learning", ["online", "frozen"])
 def test_all_ways_to_predict_agree(learning, monkeypatch):
-    monkeypatch.setattr(ngram, "_LEAST_ROOM", 8)
+    monkeypatch.setattr(ngram_counts, "_LEAST_ROOM", 8)
     model = fit_ngram(encode(random_text(200, 0, "abcde"), "abcde"), 3).with_learning(learning)
     assert isinstance(model, Predictor)
     data = encode(Sequences([random_text(40, 1, "abcde"), "a", "eee"]), "abcde")

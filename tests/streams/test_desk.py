@@ -111,7 +111,7 @@ def test_ends_begin_a_new_sequence_for_one_stream_only() -> None:
 
 @pytest.mark.parametrize("name", [*MOST], indirect=True)
 def test_a_stream_takes_a_few_hundred_bytes(name: str, model: Any) -> None:
-    streams, number, symbols = model.streams(), 500, sequences(model)[0]
+    streams, number, symbols = model.streams(), 200, sequences(model)[0]
     for symbol in symbols:
         streams.push("first", symbol)
     tracemalloc.start()

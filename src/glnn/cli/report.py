@@ -98,16 +98,16 @@ def _as_it_was(model: Any, data: Data) -> tuple[Any, Any, str]:
         held = getattr(model, "held_out_", None) or 0
         told = "These are the data that the model was trained on: others will cost more."
         if held:
-            told += f" The last {held:,} symbols were held out: they chose what was kept."
+            told += f" The last {held:,} symbols were held out to choose what to keep."
         return None, data.content, told
     judge, end, whole = found
     if end.several and len(whole.encoded) > len(end.encoded) > 1:
         part = f"the last {len(end.encoded):,} of {len(whole.encoded):,} sequences"
     else:
         part = f"the last {end.encoded.codes.size:,} of {whole.encoded.codes.size:,} symbols"
-    told = f"The model has learned these data. So that the page shows what new ones cost, it shows {part}, "
+    told = f"The model has learned these data. To show what new data would cost, this page scores {part}, "
     without = ", without its networks," if getattr(model, "networks_", ()) else ""
-    return judge, end, told + f"by the same model{without} when it had read only what comes before them."
+    return judge, end, told + f"by the same model{without} as it was before it had read them."
 
 
 def _course(path: Path) -> Any:

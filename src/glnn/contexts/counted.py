@@ -12,6 +12,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from glnn.coding.loops import NO_END
+from glnn.coding.range_coder import TOTAL, encode
 from glnn.numeric.packed import unpack_array
 from glnn.sequences import Alphabet, Encoded, InputError
 
@@ -40,6 +42,27 @@ class CountedModel:
 
     def _read(self, data: Encoded, block: int, with_rows: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """log π_t(x_t), and rows where they are asked for, of each block."""
+        raise NotImplementedError
+
+
+class CountedSteps:
+    """The steps of a coder with such a model; `_code` is its compiled loop for both directions."""
+
+    _M: np.uint64
+
+    def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
+        """Encode symbols; returns how many `out` had room for."""
+        return self._code(False, np.array(codes, np.int32), NO_END, coder, out)
+
+    def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
+        """An escape leaves counts and context as they are."""
+        encode(self._M, TOTAL, coder, out)
+
+    def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
+        """Decode symbols; returns how many."""
+        return self._code(True, codes, end, coder, source)
+
+    def _code(self, decoding: bool, codes: np.ndarray, end: int, coder: np.ndarray, buffer: np.ndarray) -> int:
         raise NotImplementedError
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glnn.coding.loops import NO_END
 from glnn.coding.quantised import code_symbol, known_counts
-from glnn.coding.range_coder import MARGIN, TOTAL, encode, fits
+from glnn.coding.range_coder import MARGIN, fits
+from glnn.contexts.counted import CountedSteps
 from glnn.contexts.history import begin_sequence, push
 from glnn.contexts.ngram_kernels import add_contexts, discounts, distribution, find, has_room, learn
 from glnn.numeric.kernel import kernel
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from glnn.contexts.ngram import NGramModel
 
 
-class NGramSteps:
+class NGramSteps(CountedSteps):
     """An n-gram model, whose counts grow with what is coded unless they are frozen."""
 
     portable = True
@@ -38,18 +38,6 @@ class NGramSteps:
         self._make_room()
         base = len(self._model.alphabet) + 1
         begin_sequence(self._context, base, self._learn, self._counts.used, self._counts.history)
-
-    def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
-        """Encode symbols; returns how many `out` had room for."""
-        return self._code(False, np.array(codes, np.int32), NO_END, coder, out)
-
-    def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
-        """An escape leaves counts and context as they are."""
-        encode(self._M, TOTAL, coder, out)
-
-    def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
-        """Decode symbols; returns how many."""
-        return self._code(True, codes, end, coder, source)
 
     def _code(self, decoding: bool, codes: np.ndarray, end: int, coder: np.ndarray, buffer: np.ndarray) -> int:
         done, stops = 0, (end, len(self._model.alphabet))

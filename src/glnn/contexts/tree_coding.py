@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glnn.coding.loops import NO_END
 from glnn.coding.quantised import known_counts
-from glnn.coding.range_coder import CODE, SPAN, TOTAL, code, decode, encode, fits, part
+from glnn.coding.range_coder import CODE, SPAN, TOTAL, code, decode, fits, part
+from glnn.contexts.counted import CountedSteps
 from glnn.contexts.history import push
 from glnn.contexts.tree_kernels import descend, is_full, learn_bit, zero_probability
 from glnn.contexts.tree_kernels import has_room as pool_has_room
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from glnn.contexts.tree import ContextTreeWeighting
 
 
-class ContextTreeSteps:
+class ContextTreeSteps(CountedSteps):
     """Context trees, which learn from what is coded unless they are frozen."""
 
     portable = True
@@ -43,18 +43,6 @@ class ContextTreeSteps:
         if self._begun or self._model.opening == "padding":
             self._reader.begin_sequence(self._learn)
         self._begun = True
-
-    def encode(self, codes: np.ndarray, coder: np.ndarray, out: np.ndarray) -> int:
-        """Encode symbols; returns how many `out` had room for."""
-        return self._code(False, np.array(codes, np.int32), NO_END, coder, out)
-
-    def encode_escape(self, coder: np.ndarray, out: np.ndarray) -> None:
-        """An escape leaves trees and context as they are."""
-        encode(self._M, TOTAL, coder, out)
-
-    def decode(self, codes: np.ndarray, end: int, coder: np.ndarray, source: np.ndarray) -> int:
-        """Decode symbols; returns how many."""
-        return self._code(True, codes, end, coder, source)
 
     def _code(self, decoding: bool, codes: np.ndarray, end: int, coder: np.ndarray, buffer: np.ndarray) -> int:
         done = 0

@@ -28,7 +28,7 @@ from glnn.estimators.parameters import (
 )
 from glnn.predictors import Predictor, State
 from glnn.predictors.escape import WithEscape
-from glnn.predictors.learning import learner_of
+from glnn.predictors.learning import learned_from
 from glnn.predictors.protocol import without_share
 from glnn.predictors.sampling import draw
 from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading, TrainingData, read_training_data
@@ -175,7 +175,7 @@ class SequenceModel(Conventions):
         return self
 
     def before_the_end(self, data: Encoded) -> tuple[Self, int] | None:
-        """What had read all but the end of its training data would be, and how many symbols that end has.
+        """The model as if it had read all but the end of its training data, and how many symbols that end has.
 
         None for what does not learn by reading once: it cannot be had again in moments.
         """
@@ -262,10 +262,7 @@ class SequenceModel(Conventions):
 
     def _go_on(self, data: Encoded) -> None:
         """Learn from more data: a predictor that can go on learning reads them, sequence by sequence."""
-        learner = learner_of(self.predictor_)
-        for codes in data:
-            learner.learn(codes)
-        self._take(learner.learned())
+        self._take(learned_from(self.predictor_, data))
 
     def _take_symbols(self, alphabet: Alphabet, new: int) -> None:
         """Extend the predictor to an alphabet with `new` symbols more; `alphabet_` is the old one."""

@@ -282,7 +282,7 @@ class Mixture(SequenceModel):
         while (name := f"network{len(networks)}") in arrays:
             network = from_bytes(arrays[name])
             if not isinstance(network, Network) or len(network.alphabet_) != size:
-                raise InputError(f"a member is no network over {size} symbols")
+                raise InputError(f"member {len(networks)} is not a network over {size} symbols")
             networks.append(network)
         self._use(recipe_from(arrays, fitted, size, len(networks)), tuple(networks), self.alphabet_, escape)
         return self

@@ -15,7 +15,7 @@ from glnn.network import Graph
 from glnn.predictors import Predictor
 from glnn.predictors.calibration import EntropyWeights
 from glnn.predictors.combination import Combination, combine
-from glnn.predictors.learning import learner_of
+from glnn.predictors.learning import learned_from
 from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
 from glnn.sequences import Alphabet, Encoded, TrainingData
@@ -171,7 +171,7 @@ class FittedNetwork(SequenceModel):
 
     @property
     def went_on(self) -> bool:
-        """Whether members went on over all data when all was chosen."""
+        """Whether members went on over all data once everything was chosen."""
         return any(_ON_ALL_DATA[0] in member for member in self.members_ or ())
 
     @property
@@ -195,22 +195,15 @@ class FittedNetwork(SequenceModel):
             held_out = slice(data.codes.size - parts.held_out, None)
             learned, alone = (
                 model.log_likelihoods(data)[held_out][data.mask[held_out]]
-                for model in (self._learned_from(parts.train), trained._without_escape())
+                for model in (learned_from(self._without_escape(), parts.train), trained._without_escape())
             )
             if clearly_better(alone, learned):
                 self.__dict__.update(trained.__dict__)
                 return None
         # Learn what was left out of the comparison too.
-        self._take(self._learned_from(data))
+        self._take(learned_from(self._without_escape(), data))
         self._predict_with(self.predictor_, self.escape_probability_)
         return None
-
-    def _learned_from(self, data: Encoded) -> Any:
-        """What `predictor_` becomes, without its escape, by learning the sequences one after the other."""
-        learner = learner_of(self._without_escape())
-        for codes in data:
-            learner.learn(codes)
-        return learner.learned()
 
     def _train_on(self, plan: fitting.Plan, parts: TrainingData) -> None:
         """Train on, within the budget, from the current parameters and rates."""

@@ -47,7 +47,7 @@ def streams(model: SequenceModel, learning: str, most: int | None) -> Streams:
 
 
 def _desk_of(model: SequenceModel, learner: Learner | None) -> Desk:
-    """A desk for one stream that learns, or the one of all streams of a model that learn nothing."""
+    """A desk of its own for a stream that learns; streams that learn nothing share the model's."""
     if learner is not None:
         return Desk(frozen(model.predictor_), learner.begin_learning, partial(save_stream, model, learner))
     predictor, desk = model._desk or (None, None)

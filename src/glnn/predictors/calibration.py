@@ -47,7 +47,7 @@ class EntropyWeights:
         return int(self.weights.shape[1])
 
     def suit(self, members: int) -> bool:
-        """Whether so many predictors can be mixed by them: one weight is for the middle of three or more."""
+        """Whether they can mix this many predictors; a single weight is for the median of three or more."""
         return self.members == members or (self.members == 1 and members >= FEWEST_FOR_MIDDLE)
 
     def times(self, factor: float) -> EntropyWeights:

@@ -12,22 +12,19 @@ import numpy as np
 
 from glnn.predictors.learning import KeptLearner, Learner, learner_of, stream_learner_of
 from glnn.predictors.protocol import (
+    AroundState,
     Predictor,
     PushableState,
     State,
     StepwisePredictor,
     frozen,
-    move_to,
-    packed_places,
-    place_of,
-    unpack_places,
     without_share,
 )
 from glnn.sequences import Alphabet, Encoded
 
 
-class EscapeState:
-    """Where a predictor with an escape stands inside a sequence."""
+class EscapeState(AroundState):
+    """Where a predictor with an escape stands inside a sequence; an escape leaves no trace."""
 
     def __init__(self, state: State, probability: float, escape: int) -> None:
         self._state, self._probability, self._escape = state, probability, escape
@@ -40,22 +37,6 @@ class EscapeState:
         """Read the next symbol."""
         if code != self._escape:
             self._state.advance(code)
-
-    def place(self) -> dict[str, np.ndarray]:
-        """That of the predictor itself: an escape leaves no trace."""
-        return place_of(self._state)
-
-    def move(self, place: dict[str, np.ndarray]) -> None:
-        """Stand where another stood."""
-        move_to(self._state, place)
-
-    def pack(self) -> bytes | None:
-        """That of the predictor itself."""
-        return packed_places(self._state)
-
-    def unpack(self, packed: bytes, at: int = 0) -> int:
-        """Stand where another stood."""
-        return unpack_places([self._state], packed, at)
 
     def copy(self) -> EscapeState:
         """An independent state at the same place."""

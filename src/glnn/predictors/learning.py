@@ -5,6 +5,7 @@ A learner is a copy of the predictor that made it, so that a model stays as it i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -82,3 +83,11 @@ def learner_of(predictor: Predictor) -> Learner:
     if not isinstance(predictor, Learnable):
         raise InputError(f"{type(predictor).__name__} cannot go on learning: use learning='frozen'")
     return predictor.learner()
+
+
+def learned_from(predictor: Predictor, sequences: Iterable[np.ndarray]) -> Predictor:
+    """What a predictor becomes by learning the sequences one after the other."""
+    learner = learner_of(predictor)
+    for codes in sequences:
+        learner.learn(codes)
+    return learner.learned()

@@ -207,7 +207,7 @@ def recipe_from(arrays: dict[str, np.ndarray], fitted: dict[str, Any], size: int
 
 def _codes(codes: np.ndarray, size: int) -> np.ndarray:
     if codes.dtype.kind != "u" or codes.ndim != 1 or not codes.size or int(codes.max()) >= size:
-        raise InputError(f"the symbols read are no codes of an alphabet of {size}")
+        raise InputError(f"the symbols read are not codes of an alphabet of {size}")
     return codes.astype(np.int64)
 
 

@@ -75,7 +75,7 @@ class PackedState(State, Protocol):
         ...
 
     def unpack(self, packed: bytes, at: int = 0) -> int:
-        """Stand where one of the same predictor stood, of which the bytes from `at` on tell; returns where they end."""
+        """Stand where the bytes from `at` on say that another of the same predictor stood; returns where they end."""
         ...
 
 
@@ -149,6 +149,32 @@ def rows_along(state: State, codes: np.ndarray) -> np.ndarray:
         rows.append(state.probabilities())
         state.advance(code)
     return np.array(rows)
+
+
+class AroundState:
+    """A state around another, which stands where that one stands."""
+
+    _state: State
+
+    def advance(self, code: int) -> None:
+        """Read the next symbol."""
+        self._state.advance(code)
+
+    def place(self) -> dict[str, np.ndarray]:
+        """That of the state inside."""
+        return place_of(self._state)
+
+    def move(self, place: dict[str, np.ndarray]) -> None:
+        """Stand where another stood."""
+        move_to(self._state, place)
+
+    def pack(self) -> bytes | None:
+        """That of the state inside."""
+        return packed_places(self._state)
+
+    def unpack(self, packed: bytes, at: int = 0) -> int:
+        """Stand where another stood."""
+        return unpack_places([self._state], packed, at)
 
 
 @runtime_checkable

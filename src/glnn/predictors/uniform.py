@@ -12,11 +12,11 @@ import numpy as np
 
 from glnn.coding.steps import Steps, both_shares, offered_steps
 from glnn.output.uniform import log_mixed, mixed
-from glnn.predictors.protocol import Predictor, State, move_to, packed_places, place_of, unpack_places
+from glnn.predictors.protocol import AroundState, Predictor, State
 from glnn.sequences import Alphabet, Encoded
 
 
-class SmoothedState:
+class SmoothedState(AroundState):
     """Where a smoothed predictor stands inside a sequence."""
 
     def __init__(self, state: State, share: float) -> None:
@@ -25,26 +25,6 @@ class SmoothedState:
     def probabilities(self) -> np.ndarray:
         """The distribution of the next symbol."""
         return mixed(self._state.probabilities(), self._share)
-
-    def advance(self, code: int) -> None:
-        """Read the next symbol."""
-        self._state.advance(code)
-
-    def place(self) -> dict[str, np.ndarray]:
-        """That of the predictor itself."""
-        return place_of(self._state)
-
-    def move(self, place: dict[str, np.ndarray]) -> None:
-        """Stand where another stood."""
-        move_to(self._state, place)
-
-    def pack(self) -> bytes | None:
-        """That of the predictor itself."""
-        return packed_places(self._state)
-
-    def unpack(self, packed: bytes, at: int = 0) -> int:
-        """Stand where another stood."""
-        return unpack_places([self._state], packed, at)
 
     def copy(self) -> SmoothedState:
         """An independent state at the same place."""

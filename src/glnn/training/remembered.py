@@ -31,7 +31,7 @@ def check_remembered(memory: dict[str, np.ndarray], fresh: dict[str, np.ndarray]
             raise InputError(f"what training remembers does not fit its network: {name!r} is not part of it")
         # The lowest loss is infinite until there is one.
         if found.dtype.kind not in "fi" or np.isnan(found).any() or (name != "numbers" and np.isinf(found).any()):
-            raise InputError(f"what training remembers is damaged: {name} holds what is no number")
+            raise InputError(f"what training remembers is damaged: {name} holds something that is not a number")
     if not 0.0 <= memory["numbers"][0] < 2.0**53 or not np.isfinite(memory["numbers"][2:]).all():
         raise InputError("what training remembers is damaged: its counts are not counts")
 
