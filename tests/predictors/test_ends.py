@@ -26,6 +26,7 @@ def test_half_of_it_is_the_end_and_all_ways_of_asking_agree() -> None:
     np.testing.assert_array_equal(np.concatenate(list(ends.distributions(data, 2))), np.tile(row, (7, 1)))
     np.testing.assert_array_equal(np.exp(ends.log_likelihoods(data)).round(12), row[data.codes])
     assert [ends.ask(code) for code in range(4)] == row.tolist()
+    assert ends.pack() == b"" and ends.unpack(b"of others", 3) == 3
 
 
 def test_an_end_that_nobody_foresaw_costs_no_more_than_its_share() -> None:

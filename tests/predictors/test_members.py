@@ -85,6 +85,12 @@ def test_a_copy_goes_its_own_way(members: Members) -> None:
     other.advance(3)
     np.testing.assert_array_equal(state.probabilities(), before)
     assert not np.array_equal(other.probabilities(), before)
+    # What was said is remembered: the next step shows where the state really stands.
+    state.advance(2)
+    again = members.begin()
+    for code in (1, 2):
+        again.advance(code)
+    np.testing.assert_array_equal(state.probabilities(), again.probabilities())
 
 
 def test_a_share_of_the_uniform_comes_after(members: Members, data: Encoded) -> None:
@@ -117,6 +123,7 @@ def test_networks_that_step_as_one_say_what_each_would(kinds: tuple[type, ...], 
             # From here on one that was written down, of which the other knows nothing.
             other, packed, where = members.begin(), state.pack(), state.place()
             state.advance(0)
+            other.probabilities()
             assert other.unpack(b"xy" + packed, 2) == len(packed) + 2
             copied = other.copy()
             other.advance(1)
