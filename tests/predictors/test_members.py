@@ -122,9 +122,11 @@ def test_networks_that_step_as_one_say_what_each_would(kinds: tuple[type, ...], 
         if place == 40:
             # From here on one that was written down, of which the other knows nothing.
             other, packed, where = members.begin(), state.pack(), state.place()
+            said = state.probabilities().tolist()
             state.advance(0)
-            other.probabilities()
+            assert other.probabilities().tolist() != said
             assert other.unpack(b"xy" + packed, 2) == len(packed) + 2
+            assert other.probabilities().tolist() == said
             copied = other.copy()
             other.advance(1)
             other.probabilities()

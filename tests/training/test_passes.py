@@ -14,7 +14,8 @@ from glnn.training.passes import BesidePass, GeneralPass, pass_for
 from glnn.training.settings import ADAM
 from tests.training.problems import Problem, problem
 
-pytestmark = pytest.mark.small
+# As plain Python, numbers of 32 bits that wrap around are told of; here they are meant to.
+pytestmark = [pytest.mark.small, pytest.mark.filterwarnings("ignore:overflow encountered")]
 NAMES = list(registry.networks())
 NOISE = Noise(0.3, 5)
 
