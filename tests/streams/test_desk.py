@@ -178,6 +178,12 @@ def test_a_model_that_has_streams_can_be_copied_and_fitted_again() -> None:
     assert stream.predict(1) == before
 
 
+def test_streams_that_learn_nothing_share_a_desk() -> None:
+    model = glnn.NGram(verbose=0).fit("abab" * 9)
+    assert model.stream()._desk is model.stream()._desk
+    assert model.stream(learning="online")._desk is not model.stream(learning="online")._desk
+
+
 def test_one_of_a_group_can_be_saved_alone(tmp_path: Path) -> None:
     model = MODELS["contexts of a log"]()
     streams = model.streams()
