@@ -91,8 +91,9 @@ def going_on() -> Task:
 
     def until_then() -> None:
         all_data.go_on = lambda *_, **__: os._exit(0)  # type: ignore[assignment]
-        options = ("--members", 4, "--budget", "4s", "--save-every", 0, "--quiet", "--seed", 3)
-        run("train", "data.txt", "--valid", "more.txt", *options, "--run", "run")
+        # A checkpoint of all members at each of their steps would take a minute.
+        options = ("--members", 4, "--units", 4, "--degree", 2, "--budget", "2s", "--save-every", 0.1, "--quiet")
+        run("train", "data.txt", "--valid", "more.txt", *options, "--seed", 3, "--run", "run")
 
     os.waitpid(forked(until_then, place), 0)
     assert has_checkpoint(place / "run") and not (place / "run/result.json").exists()
@@ -141,13 +142,13 @@ def _write(name: str, text: str) -> None:
     Path(f"{name}.new").replace(name)
 
 
-def streaming(make: Callable[[], Any]) -> Task:
+def streaming(make: Callable[[], Any], most: int = 4) -> Task:
     """A group of streams that learns, saved after every sixth event with how far it is."""
     events = [(n % 5, "abc"[(n * n) % 3]) for n in range(120)]
 
     def work() -> None:
         streams = (
-            glnn.load_streams("streams") if Path("streams").exists() else make().streams(learning="online", most=4)
+            glnn.load_streams("streams") if Path("streams").exists() else make().streams(learning="online", most=most)
         )
         for k in range(int(streams.more.get("done", 0)), len(events)):
             streams.push(*events[k])
@@ -201,21 +202,38 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def packing(*model: str) -> Task:
+def packing(*model: str, data: str = "data.txt") -> Task:
     """`glnn compress` and `glnn decompress`: a result is whole, or not there."""
 
     def work() -> None:
-        run("compress", *model, "data.txt", "packed", "--json", "--force")
+        run("compress", *model, data, "packed", "--json", "--force")
         run("decompress", *model, "packed", "again.txt", "--json", "--force")
 
     def check() -> None:
         if Path("again.txt").exists():
-            assert Path("again.txt").read_bytes() == Path("data.txt").read_bytes()
+            assert Path("again.txt").read_bytes() == Path(data).read_bytes()
         if Path("packed").exists():
             run("decompress", *model, "packed", "checked.txt", "--json", "--force")
-            assert Path("checked.txt").read_bytes() == Path("data.txt").read_bytes()
+            assert Path("checked.txt").read_bytes() == Path(data).read_bytes()
 
     return Task(work, check, lambda: (Path("packed").read_bytes(), Path("again.txt").read_bytes()))
+
+
+def reporting() -> Task:
+    """`glnn report`: the page is whole, or not there."""
+    place = Path(tempfile.mkdtemp())
+    prepare(place)
+    with contextlib.chdir(place), contextlib.redirect_stdout(io.StringIO()):
+        run("train", "data.txt", "--model", "contexttree", "--run", "run", "--quiet")
+
+    def work() -> None:
+        run("report", place / "run", "--data", "data.txt", "--out", "page.html", "--force", "--json")
+
+    def check() -> None:
+        if Path("page.html").exists():
+            assert Path("page.html").read_text().rstrip().endswith("</html>")
+
+    return Task(work, check, lambda: Path("page.html").read_bytes())
 
 
 def reproducing() -> Task:
@@ -288,12 +306,19 @@ def tasks() -> dict[str, Task]:
         "streams, mixture": streaming(lambda: models["mixture"]),
         "follow": following(),
         "compress alone": packing(),
+        "compress a log alone": packing(data="log.csv"),
+        "report": reporting(),
+        "train, mixture of cases": training_mixture(
+            "log.csv", "--format", "csv", "--case", "case", "--activity", "step"
+        ),
+        "train, folds": training("--members", "3", "--folds", "--budget", "6 steps"),
+        "streams, few at a time": streaming(lambda: models["mixture"], most=2),
         "compress with a model": packing("letters.model"),
         "reproduce": reproducing(),
     }
 
 
-def training_mixture() -> Task:
+def training_mixture(data: str = "data.txt", *reading: str) -> Task:
     """A mixture is read again from the beginning; its file is there whole, or not."""
     task = training()
 
@@ -312,7 +337,7 @@ def training_mixture() -> Task:
             0,
             "--force",
         )
-        run(*(("resume", "run") if begun else ("train", "data.txt", *options, "--run", "run")), "--quiet")
+        run(*(("resume", "run") if begun else ("train", data, *reading, *options, "--run", "run")), "--quiet")
 
     return Task(work, task.check, lambda: fingerprint(glnn.load("run/model.safetensors").predictor_))
 
@@ -434,11 +459,11 @@ def read() -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100, help="how many kills are wanted in all")
-    parser.add_argument("--task", help="only this one")
+    parser.add_argument("--task", nargs="+", help="only these")
     options = parser.parse_args()
     os.environ.pop("GLNN_TRACEBACK", None)
     RESULTS.parent.mkdir(exist_ok=True)
-    chosen = {name: task for name, task in tasks().items() if options.task in (None, name)}
+    chosen = {name: task for name, task in tasks().items() if options.task is None or name in options.task}
     known = {name: whole_task(task) for name, task in chosen.items()}
     print({name: round(seconds, 2) for name, (_, seconds) in known.items()}, file=sys.stderr, flush=True)
     while sum(line["kills"] for line in read()) < options.kills:

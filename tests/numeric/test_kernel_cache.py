@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
+import numba
 import pytest
+
+from glnn.numeric.kernel import kernel
 
 PROGRAM = """
 from glnn.numeric.kernel import kernel
@@ -52,3 +57,38 @@ def test_a_user_without_a_home_compiles_in_every_process(tmp_path: Path) -> None
         [sys.executable, str(tmp_path / "program.py")], env=environment, capture_output=True, text=True, check=False
     )
     assert done.stdout == "2.0\n", done.stderr
+
+
+def _doubled(x: float) -> float:
+    return 2.0 * x
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_processes_write_to_the_folder_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    doubled = kernel()(_doubled)
+    compiling = threading.Thread(target=doubled, args=[2.0])
+    with (tmp_path / "saving.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        compiling.start()
+        compiling.join(1.0)
+        assert compiling.is_alive() and not list(tmp_path.rglob("*.nbi"))
+    compiling.join()
+    assert list(tmp_path.rglob("*.nbi"))
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_what_kernels_call_is_compiled_apart_from_what_python_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    doubled: Any = kernel()(_doubled)
+
+    @kernel()
+    def fourfold(x: float) -> float:
+        return doubled(doubled(x))  # type: ignore[no-any-return]
+
+    assert fourfold(3.0) == 12.0 and not doubled.overloads
+    assert [path.name.split("-")[0] for path in (tmp_path / "called").rglob("*.nbi")] == ["test_kernel_cache._doubled"]
+    assert doubled(3.0) == 6.0 and len(doubled.overloads) == 1

@@ -9,7 +9,14 @@ from pathlib import Path
 import numba
 import pytest
 
-from glnn.training.compiling import Ahead, _left, nothing_compiled, said_if_compiling
+from glnn.training.compiling import (
+    Ahead,
+    _left,
+    compile_beside,
+    nothing_compiled,
+    said_if_compiling,
+    wait_for_beside,
+)
 
 
 class Spy:
@@ -73,5 +80,31 @@ def test_what_is_compiled_ahead_is_waited_for_and_fails_in_silence(
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert nothing_compiled()
     (tmp_path / "inner").mkdir()
+    for kernel in range(3):
+        (tmp_path / "inner" / f"{kernel}.nbi").touch()
+    assert nothing_compiled()
     (tmp_path / "inner" / "one.nbi").touch()
     assert not nothing_compiled()
+
+
+def test_what_is_compiled_in_another_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "later.py").write_text(
+        "import pathlib, time\ntime.sleep(0.3)\npathlib.Path(__file__ + '.done').touch()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    compile_beside("later")
+    assert not (tmp_path / "later.py.done").exists()
+    wait_for_beside()
+    assert (tmp_path / "later.py.done").exists()
+    # What fails there is compiled here.
+    compile_beside("nowhere.at_all")
+    wait_for_beside()
+
+
+def test_the_program_that_compiles_networks_comes_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    from glnn.cli import compile_networks
+    from glnn.training import fitting
+
+    monkeypatch.setattr(fitting, "compiling", fitting.compiling)
+    compile_networks.main()

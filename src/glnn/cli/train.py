@@ -70,6 +70,7 @@ def train(
     from glnn.cli.inputs import read
     from glnn.cli.run_folder import Config, Input, new_run
     from glnn.sequences import InputError, ReadOptions
+    from glnn.training.compiling import nothing_compiled
 
     if valid_mask is not None and valid is None:
         raise InputError(
@@ -78,7 +79,7 @@ def train(
     model = model or default_model(parameters)
     common = {"budget": budget, "random_state": seed, "n_jobs": threads, "unknown": unknown, "verbose": 0}
     chosen = estimator(model, parameters, common)
-    ahead = _compiled_ahead(chosen, file)
+    ahead = _compiled_ahead(chosen, file) if nothing_compiled() else None
     data = read(file, ReadOptions(**asked), mask)
     if ahead is not None:
         ahead.wait()
@@ -100,14 +101,20 @@ def train(
 
 
 def _compiled_ahead(model: Any, file: Path) -> Ahead | None:
-    """Start compiling what the model needs while a long file is read; None where that is no use."""
-    from glnn.training.compiling import Ahead, nothing_compiled
+    """Start compiling what the model needs, the first time of all.
+
+    In this process while a long file is read (None where that is no use); in another the networks of a mixture, which
+    come after its contexts.
+    """
+    from glnn.training.compiling import Ahead, compile_beside
 
     try:
         long = file.stat().st_size > _LONG
     except OSError:
         return None  # standard input, or a file that is not there: reading it will tell
-    if not long or not nothing_compiled():
+    if getattr(model, "tries_networks", False):
+        compile_beside("glnn.cli.compile_networks")
+    if not long:
         return None
     parameters = model.get_params(deep=False) | {"verbose": 0}
     if "budget" in parameters:

@@ -24,7 +24,7 @@ from glnn.estimators.persistence import as_bytes, from_bytes
 from glnn.predictors.experts import Beside
 from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES, FrozenTrial, in_no_order
 from glnn.predictors.mixture import MixturePredictor, pieces
-from glnn.predictors.mixture_budget import within
+from glnn.predictors.mixture_budget import lasts_for_networks, within
 from glnn.predictors.mixture_recipe import Progress, Recipe, for_network, recipe_from
 from glnn.predictors.mixture_trial import Promising, Trial
 from glnn.predictors.odds import even
@@ -146,6 +146,11 @@ class Mixture(SequenceModel):
         if given.validation is not None:
             self.validation_bits_ = predictors.bits(self._without_escape(), given.validation, regularised=True)
         return self
+
+    @property
+    def tries_networks(self) -> bool:
+        """Whether a network is trained, if the data are not too long for the budget."""
+        return self.networks != 0 and (self.networks != "auto" or lasts_for_networks(parse_budget(self.budget)))
 
     @property
     def kernels(self) -> int:

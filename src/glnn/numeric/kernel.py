@@ -22,6 +22,11 @@ from typing import Any, TypeVar
 
 import numba
 
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Sums may be split over vector lanes; NaN and infinity keep their meaning (never the full "fast").
@@ -58,9 +63,34 @@ def _compiled_into(subfolder: str, settings: dict[str, Any], function: Function)
         config.CACHE_DIR = str(Path(folder) / subfolder) if keeps else previous
         try:
             own = {**settings, "cache": keeps, "no_cpython_wrapper": subfolder == _CALLED}
-            return numba.njit(**own)(function)
+            compiled: Any = numba.njit(**own)(function)
+            if keeps and compiled is not function:
+                _save_alone(compiled, Path(folder))
+            return compiled
         finally:
             config.CACHE_DIR = previous
+
+
+def one_at_a_time() -> bool:
+    """Whether processes can fill the same folder: they write to it one at a time."""
+    return fcntl is not None
+
+
+def _save_alone(compiled: Any, folder: Path) -> None:
+    """Two processes that save code of one function for different arguments at once would exchange it."""
+    kept = compiled._cache
+    save = kept.save_overload
+
+    def alone(signature: Any, found: Any) -> None:
+        if fcntl is None:
+            save(signature, found)
+            return
+        with (folder / "saving.lock").open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            # Closing the file gives the lock back.
+            save(signature, found)
+
+    kept.save_overload = alone
 
 
 def _apart_for_kernels(compiled: Any, make: Callable[[], Any]) -> None:

@@ -37,7 +37,7 @@ def within(data: Encoded, networks: int | str, budget: Budget) -> Within:
     """What of the data to read and how many networks to try; what was asked for is not changed by a short budget."""
     if budget.seconds is None:
         return Within(data, networks, True)
-    if networks == "auto" and budget.seconds < _SHORTEST_BUDGET:
+    if networks == "auto" and not lasts_for_networks(budget):
         networks = 0
     if data.codes.size < _LONG:
         return Within(data, networks, True)
@@ -46,6 +46,11 @@ def within(data: Encoded, networks: int | str, budget: Budget) -> Within:
         data = first_symbols(data, int(readings * data.codes.size))
     enough = readings >= (_READINGS if len(data) == 1 else _READINGS_OF_SEVERAL)
     return Within(data, networks if enough or networks != "auto" else 0, enough)
+
+
+def lasts_for_networks(budget: Budget) -> bool:
+    """Whether a network could learn anything."""
+    return budget.seconds is None or budget.seconds >= _SHORTEST_BUDGET
 
 
 def first_symbols(data: Encoded, symbols: int) -> Encoded:

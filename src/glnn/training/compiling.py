@@ -1,13 +1,16 @@
 """Compile what a training calls before its clock starts, one process at a time.
 
-Two processes that fill Numba's cache at once can exchange their entries, and the next one to read them crashes. So the
-processes of a grid search wait here for each other; the first one compiles, the others find it done.
+The processes of a grid search wait here for each other; the first one compiles, the others find it done. The first time
+of all, the kernels of networks are compiled in a second process while those of contexts are compiled in this one.
 """
 
 from __future__ import annotations
 
+import atexit
 import math
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,11 +21,12 @@ from typing import Any
 import numpy as np
 from numba.core import event
 
-from glnn.numeric.kernel import cache_folder
+from glnn.numeric.kernel import cache_folder, one_at_a_time
 from glnn.progress import Display
 from glnn.sequences import Encoded
 
 _WARM_UP = 64
+_WHEN_LOADED = 3
 _SAID = "compiling kernels, once"
 
 
@@ -31,6 +35,29 @@ def compiling(display: Display) -> Iterator[None]:
     """Around calls that compile; says so when they take longer than a second."""
     with said_if_compiling(display), _alone(display):
         yield
+
+
+_beside: list[subprocess.Popen[bytes]] = []
+
+
+def compile_beside(module: str) -> None:
+    """Let a process of its own compile what that module's program calls: in one process only one kernel at a time is.
+
+    Whoever is going to call those kernels calls `wait_for_beside` first.
+    """
+    if (os.cpu_count() or 1) < 2 or not one_at_a_time():
+        return
+    nowhere = subprocess.DEVNULL
+    with suppress(OSError):
+        process = subprocess.Popen([sys.executable, "-m", module], stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        _beside.append(process)
+        atexit.register(process.kill)
+
+
+def wait_for_beside() -> None:
+    """Until what is compiled in other processes is done; what failed there is compiled here."""
+    while _beside:
+        _beside.pop().wait()
 
 
 @contextmanager
@@ -98,9 +125,9 @@ class Ahead:
 
 
 def nothing_compiled() -> bool:
-    """Whether no kernel of this version was ever compiled here."""
+    """Whether no kernel of this version was ever compiled here, but for the few that modules call when loaded."""
     folder = os.environ.get("NUMBA_CACHE_DIR") or cache_folder()
-    return not folder or not any(Path(folder).rglob("*.nbi"))
+    return not folder or sum(1 for _ in Path(folder).rglob("*.nbi")) <= _WHEN_LOADED
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from glnn.sequences import Encoded, TrainingData
 from glnn.training import all_data, folds
 from glnn.training.budget import Budget
 from glnn.training.cluster import on_cluster
-from glnn.training.compiling import beginning, compiling
+from glnn.training.compiling import beginning, compiling, wait_for_beside
 from glnn.training.heats import Team, compete, turn_of
 from glnn.training.observer import Observer, closing, fraction_spent, line_of_step, opening
 from glnn.training.quasi_newton import QuasiNewtonTrainer
@@ -120,6 +120,7 @@ def train(
     if display.verbose:
         display.say(opening(plan.name, *teams[0].size, whole, parts))
     with compiling(display):
+        wait_for_beside()
         for team in teams:
             if team is teams[0] or team.halving:
                 _warm_up(team.runs[0], plan, data)
