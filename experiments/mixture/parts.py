@@ -185,7 +185,8 @@ def main() -> None:
             given = chances(known, scored, options.budget, options.kind)
             found |= {"kind": options.kind, "budget": options.budget, "members": given["members"]}
             found["bits"] = ways_to_join(given)
-        append(options.out, {**found, **about()})
+        command = " ".join(["python experiments/mixture/parts.py", *sys.argv[1:]])
+        append(options.out, {**found, **about(), "command": command})
         print(found, flush=True)
 
 
