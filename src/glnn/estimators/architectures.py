@@ -79,6 +79,7 @@ class LSTM(Network):
     _model = models.LSTM
     _metric = "qdrbpm"
     _gated = False
+    _full_of_long = 256
     _cost = 2.5
 
 

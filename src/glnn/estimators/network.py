@@ -41,6 +41,7 @@ from glnn.training.budget import Budget, parse_budget
 from glnn.training.observer import Observer
 from glnn.training.parallel import cores
 from glnn.training.recipes import RECIPES, resolve
+from glnn.training.short import is_short
 from glnn.training.sizes import MANY_UNITS
 from glnn.training.trainer import Callback
 from glnn.training.validation import split
@@ -196,6 +197,8 @@ class Network(FittedNetwork):
     """Whether each symbol has a matrix of its own."""
     _full: ClassVar[int] = MANY_UNITS
     """Units in stochastic training where all symbols share a matrix."""
+    _full_of_long: ClassVar[int] = 128
+    """The same where data are long."""
     _own: ClassVar[tuple[str, ...]] = ()
     """Parameters that the network itself takes, apart from the activation."""
     _for_each_unit: ClassVar[tuple[str, ...]] = ()
@@ -264,11 +267,12 @@ class Network(FittedNetwork):
             budget=values["budget"],
             sizes_for=self.sizes_for or values["budget"],
             settings=method.settings,
-            rival=method.rival if self._gated else None,
+            rival=method.rival if self._gated or is_short(method.settings, values["budget"]) else None,
             seed=values["random_state"],
             cost=self._cost,
             gated=self._gated,
             full=self._full,
+            full_of_long=self._full_of_long,
             validation_fraction=values["validation_fraction"],
             members=self._automatic("members"),
             folds=bool(self._automatic("folds")),

@@ -82,6 +82,8 @@ class Model(Protocol):
     signals: Signals
     rate_for_chunks: float = 1.0
     """How long its steps by Adam's rule are, beside those of other networks."""
+    many_streams: bool = False
+    """Whether it is so large that chunks are read at more places at a time."""
 
     def initial(self, predicted_counts: np.ndarray, counts: np.ndarray, generator: np.random.Generator, /) -> Params:
         """Parameters before training, from how often each symbol is to be predicted and occurs at all."""

@@ -30,6 +30,8 @@ from glnn.network import Graph
 GATES = ("input", "forget", "output", "cell input")
 """The units of a cell, in the order of the parameters."""
 
+LARGE, RATE_OF_LARGE = 128, 0.4
+"""Networks of more units take shorter steps on larger chunks."""
 INITIAL_RANGE = 0.1
 INPUT_SCALE = 0.3
 
@@ -70,6 +72,8 @@ class LSTM(Model):
         N, A = graph.units, alphabet_size
         self.graph, self.activation = graph, activation
         self.units, self.alphabet_size = N, A
+        self.many_streams = N > LARGE
+        self.rate_for_chunks = RATE_OF_LARGE if N > LARGE else 1.0
         self.trace_width = lstm_kernels.TRACE_COLUMNS * N
         self.state_size, self.inner_units = 2 * N, 4 * N
         self.scale, self.shift = _REPRESENTATIONS[activation]

@@ -24,6 +24,7 @@ from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.parallel import single_threaded_blas
 from glnn.training.race import Run, Training
+from glnn.training.short import beginning
 from glnn.training.typical_start import automatic_start, typical_start
 
 MOST_NUMBERS = 1 << 23
@@ -62,11 +63,11 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
     The weights are those of the networks that held out the end: they are as sure as one may be of what comes after the
     data. Networks that held out other parts, and come last, share them.
     """
-    parts = training.split
-    starts = tuple(_start_of(run, _best_of(run), run.own or parts, start) for run in runs)
+    parts, limit = training.judged or training.split, training.most_read
+    starts = tuple(_start_of(run, _best_of(run), run.own or parts, start, limit) for run in runs)
     # Weights and shares are chosen with networks that have not learned the validation data.
     finally_at = tuple(
-        one if run.final is None else _start_of(run, run.chosen, run.own or parts, start)
+        one if run.final is None else _start_of(run, run.chosen, run.own or parts, start, limit)
         for run, one in zip(runs, starts, strict=True)
     )
     least = 1.0 / (parts.train.codes.size + 2.0)
@@ -76,7 +77,7 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
         return Combination(finally_at, weights, least if share is None else share, shares)
     at_end = [run for run in runs if run.own is None]
     which = _positions(parts, len(at_end))
-    rows = np.stack([_rows(run, parts, one, which) for run, one in zip(at_end, starts, strict=False)])
+    rows = np.stack([_rows(run, parts, one, which, limit) for run, one in zip(at_end, starts, strict=False)])
     codes = parts.validation.codes[which]
     inside = [_logs_inside(run, one) for run, one in zip(runs, starts, strict=True) if run.own is not None]
     shares = (0.0,) * len(runs)
@@ -141,10 +142,11 @@ def _best_of(run: Run) -> Params:
     return run.progress.best
 
 
-def _start_of(run: Run, params: Params, parts: TrainingData, start: str) -> np.ndarray | None:
+def _start_of(run: Run, params: Params, parts: TrainingData, start: str, limit: int | None) -> np.ndarray | None:
     if start == "trained":
         return None
-    given = (run.model, params, parts.train, parts.validation)
+    train = parts.train if limit is None else beginning(parts.train, limit)
+    given = (run.model, params, train, parts.validation)
     return typical_start(*given) if start == "typical" else automatic_start(*given, parts.continues)
 
 
@@ -160,16 +162,19 @@ def _positions(parts: TrainingData, members: int) -> np.ndarray:
     return which[places % length < most / _STRETCHES]
 
 
-def _end_of(data: Encoded) -> Encoded:
+def _end_of(data: Encoded, limit: int | None) -> Encoded:
     """What the state at the end of the data follows from: very long data are forgotten by then."""
-    if data.codes.size <= _MOST_READ:
+    most = _MOST_READ if limit is None else limit
+    if data.codes.size <= most:
         return data
-    begin = max(int(data.starts[-2]), data.codes.size - _MOST_READ)
+    begin = max(int(data.starts[-2]), data.codes.size - most)
     starts = np.array([0, data.codes.size - begin], np.int64)
     return Encoded(data.codes[begin:], starts, data.mask[begin:], data.alphabet)
 
 
-def _rows(run: Run, parts: TrainingData, start: np.ndarray | None, which: np.ndarray) -> np.ndarray:
+def _rows(
+    run: Run, parts: TrainingData, start: np.ndarray | None, which: np.ndarray, limit: int | None = None
+) -> np.ndarray:
     """The network's distributions at such positions of the validation data."""
     assert parts.validation is not None
     model, params, data = run.model, _best_of(run), parts.validation
@@ -178,7 +183,7 @@ def _rows(run: Run, parts: TrainingData, start: np.ndarray | None, which: np.nda
     weights, state = model.weights(params.theta), model.begin(V0)
     with single_threaded_blas():
         if parts.continues:
-            corpus = prepare(_end_of(parts.train), stretch_length(model.units))
+            corpus = prepare(_end_of(parts.train, limit), stretch_length(model.units))
             state, first[0] = Engine(model, corpus, memory=0).forward(params).state.copy(), False
         codes, rows, block = np.ascontiguousarray(data.codes, np.int32), [], 4096
         for begin in range(0, len(codes), block):

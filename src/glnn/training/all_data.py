@@ -36,11 +36,15 @@ ROOM = 1.5
 _COMPLETE = ("budget", "enough", "converged")
 
 
-def teaches(parts: TrainingData, budget: Budget) -> bool:
-    """Whether there are validation data worth going on with, and a time to share."""
+def teaches(parts: TrainingData, budget: Budget, few: bool = False) -> bool:
+    """Whether there are validation data worth going on with, and a time to share.
+
+    A `few` will do where one network reads long data: what came last is most like what comes next, and no other member
+    has learned it.
+    """
     if parts.validation is None or budget.seconds is None or budget.steps is not None or budget.passes is not None:
         return False
-    return int(parts.validation.mask.sum()) >= WORTH_IT * int(parts.train.mask.sum())
+    return few or int(parts.validation.mask.sum()) >= WORTH_IT * int(parts.train.mask.sum())
 
 
 def before(budget: Budget) -> Budget:
@@ -115,7 +119,7 @@ def _prepared(training: Training, kept: Sequence[Run], budget: Budget) -> list[R
             settings = replace(settings, noise=last_noise(progress.memory), patience_part=None)
         else:
             amount = time * progress.step / progress.seconds / growth
-            settings = replace(settings, enough=_enough(run, parts, growth), patience=None)
+            settings = replace(settings, enough=_enough(run, training.judged or parts, growth), patience=None)
         if amount < 1.0:
             finals.append(None)
             continue

@@ -152,6 +152,8 @@ STREAMS, LENGTH = 8, 100
 """Places in the data, and positions of each in a chunk: derivatives go no further back (`experiments/learning.md`)."""
 SHORT_STREAMS = 16, 50
 """The same for networks whose streams run side by side, where more of them are cheaper."""
+MANY_STREAMS = 32, 50
+"""And for large ones among them, whose matrix is long in coming from memory."""
 _LEAST_APART = 25
 
 

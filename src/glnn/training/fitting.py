@@ -17,7 +17,7 @@ from glnn.models import Model
 from glnn.network import Graph, random_graph
 from glnn.progress import Display
 from glnn.sequences import Encoded, TrainingData
-from glnn.training import all_data, folds
+from glnn.training import all_data, folds, short
 from glnn.training.budget import Budget
 from glnn.training.cluster import on_cluster
 from glnn.training.compiling import beginning, compiling, wait_for_beside
@@ -28,7 +28,7 @@ from glnn.training.race import Run, Together, Training, race, seeds, side_by_sid
 from glnn.training.records import Replay, StepInfo, furthest
 from glnn.training.settings import Settings
 from glnn.training.sizes import (
-    LONG_UNITS,
+    LEAST_RIVAL_STEPS,
     MANY_UNITS,
     Size,
     bearable,
@@ -79,6 +79,8 @@ class Plan:
     """Whether each symbol has a matrix of its own."""
     full: int = MANY_UNITS
     """Units in stochastic training where all symbols share a matrix."""
+    full_of_long: int = 128
+    """The same where data are long."""
     trainer: Callable[..., Trainer] = Trainer
     """What trains one start, called like `Trainer`."""
     folds: bool = False
@@ -103,8 +105,9 @@ def train(
     On a `cluster`, a `distributed.Client`, the members train at the same time.
     """
     data = parts.train
-    plan = for_long_data(plan, data.codes.size)
-    whole, refit = plan.budget, plan.refit and all_data.teaches(parts, plan.budget)
+    plan = where_looks_are_dear(for_long_data(plan, data.codes.size), data.codes.size)
+    judged, alone = judged_by(plan, parts), reads_long_data_alone(plan, data.codes.size)
+    whole, refit = plan.budget, plan.refit and all_data.teaches(parts, plan.budget, few=alone)
     if refit:
         # All of them learn from all data then.
         plan = replace(plan, folds=False, budget=all_data.before(whole), sizes_for=plan.sizes_for or whole)
@@ -114,9 +117,9 @@ def train(
         plan = replace(plan, settings=replace(plan.settings, threads=1))
     teams = make_teams(plan, parts)
     runs = [run for team in teams for run in team.runs]
-    training = Training(
-        runs, teams[0].size, parts, [team.members for team in teams], finish, [team.near for team in teams]
-    )
+    members, near = [team.members for team in teams], [team.near for team in teams]
+    read = short.READ_OF_LONG if alone else short.most_read(plan.sizes_for or plan.budget) if is_short(plan) else None
+    training = Training(runs, teams[0].size, parts, members, finish, near, judged, read)
     if display.verbose:
         display.say(opening(plan.name, *teams[0].size, whole, parts))
     with compiling(display):
@@ -184,7 +187,39 @@ def for_long_data(plan: Plan, symbols: int) -> Plan:
         return plan
     if not is_long(plan.sizes_for or plan.budget, symbols):
         return plan
-    return replace(plan, units=LONG_UNITS, restarts=1, members=1)
+    return replace(plan, units=plan.full_of_long, restarts=1, members=1)
+
+
+def is_short(plan: Plan) -> bool:
+    """Whether the budget is one of a few seconds."""
+    return short.is_short(plan.settings, plan.sizes_for or plan.budget)
+
+
+def reads_long_data_alone(plan: Plan, symbols: int) -> bool:
+    """Whether one network has all the time, and much to read."""
+    return plan.members == 1 and in_chunks(plan) and is_long(plan.sizes_for or plan.budget, symbols)
+
+
+def where_looks_are_dear(plan: Plan, symbols: int) -> Plan:
+    """Short budgets, and one large network on long data: looks are charged, and time is kept for choices."""
+    if not (is_short(plan) or reads_long_data_alone(plan, symbols)):
+        return plan
+    rival = None if plan.rival is None else replace(plan.rival, all_counts=True)
+    sizes_for, budget = plan.sizes_for or plan.budget, short.to_train(plan.budget)
+    settings = replace(plan.settings, all_counts=True)
+    return replace(plan, settings=settings, rival=rival, budget=budget, sizes_for=sizes_for)
+
+
+def judged_by(plan: Plan, parts: TrainingData) -> TrainingData:
+    """The data with as much to validate on as there is time for."""
+    if reads_long_data_alone(plan, parts.train.codes.size):
+        return short.judged(parts, short.JUDGED_OF_LONG)
+    return short.judged(parts, short.most_judged(plan.sizes_for or plan.budget)) if is_short(plan) else parts
+
+
+def in_chunks(plan: Plan) -> bool:
+    """Whether training is stochastic, for a budget of seconds."""
+    return plan.settings.training == "stochastic" and plan.budget.seconds is not None
 
 
 def members_of(plan: Plan, symbols: int) -> int:
@@ -202,8 +237,7 @@ def members_of(plan: Plan, symbols: int) -> int:
 
 def in_turns(plan: Plan, symbols: int) -> bool:
     """Whether teams compete in turns, for members that predict together; else random starts race for one budget."""
-    chunks = plan.settings.training == "stochastic" and plan.budget.seconds is not None
-    return chunks and members_of(plan, symbols) > 1
+    return in_chunks(plan) and (members_of(plan, symbols) > 1 or (is_short(plan) and plan.rival is not None))
 
 
 def make_teams(plan: Plan, parts: TrainingData) -> list[Team]:
@@ -221,7 +255,9 @@ def make_teams(plan: Plan, parts: TrainingData) -> list[Team]:
     else:
         size = _one_size(plan, parts.train)
         sizes = [size._replace(restarts=max(size.restarts, members))]
-    others = folds.elsewhere(parts) if plan.folds and in_turns(plan, symbols) else []
+    several = plan.folds and in_turns(plan, symbols) and members > 1
+    others = [judged_by(plan, one) for one in folds.elsewhere(parts)] if several else []
+    parts = judged_by(plan, parts)
     teams = []
     for size in sizes:
         runs = [
@@ -231,7 +267,7 @@ def make_teams(plan: Plan, parts: TrainingData) -> list[Team]:
         of_these = len(runs) if in_turns(plan, symbols) else min(members, len(runs))
         teams.append(Team(runs, size, of_these, planned=min(members, of_these)))
     if plan.rival is not None and parts.validation is not None:
-        rivals = _rivals(plan, parts, turn_of(plan.budget, teams))
+        rivals = _rivals(plan, parts, turn_of(plan.budget, teams), teams[0].planned)
         teams += [] if rivals is None else [rivals]
     for number, team in enumerate(teams):
         for run in team.runs:
@@ -270,20 +306,22 @@ def _start(
     return Run(seed, model, initial(predicted, counts, generator), validation, settings=settings, own=own)
 
 
-def _rivals(plan: Plan, parts: TrainingData, turn: float) -> Team | None:
+def _rivals(plan: Plan, parts: TrainingData, turn: float, planned: int) -> Team | None:
     """Small networks that are trained on all data at once, for where noise and short chunks hide what is to be learned.
 
     Most starts find nothing, so many race. None where data are too many for them to get anywhere.
     """
-    data = parts.train
-    size = rival_size(plan.units, plan.degree, data.codes.size, len(data.alphabet), RIVAL_PART * turn / plan.cost)
+    data, part, steps = parts.train, RIVAL_PART, LEAST_RIVAL_STEPS
+    if is_short(plan):
+        part, steps = planned * short.RIVAL_PART, short.RIVAL_STEPS
+    size = rival_size(plan.units, plan.degree, data.codes.size, len(data.alphabet), part * turn / plan.cost, steps)
     if size is None:
         return None
     turns = in_turns(plan, data.codes.size)
     runs = []
     for seed in seeds(plan.seed, 1 + (size.restarts if turns else RIVALS_IN_HEAT))[1:]:
         run = _start(plan, size, parts, seed, plan.rival)
-        run.trainer, run.weight = QuasiNewtonTrainer, RIVAL_PART if turns else RIVAL_WEIGHT
+        run.trainer, run.weight = QuasiNewtonTrainer, part if turns else RIVAL_WEIGHT
         runs.append(run)
     members = RIVAL_MEMBERS if turns and isinstance(plan.members, str) else members_of(plan, data.codes.size)
     return Team(runs, size, members, halving=True, in_heat=RIVALS_IN_HEAT, near=RIVAL_NEAR)

@@ -105,6 +105,10 @@ class Training:
     finish: Callable[[Training], Any] = field(repr=False)
     near: Sequence[float] = ()
     """How many times what the best one's validation data cost those of other members may cost; empty for any."""
+    judged: TrainingData | None = None
+    """The data with no more to validate on than a short budget has time to read; None for all."""
+    most_read: int | None = None
+    """Symbols of the training data that the search for a start state reads at most, within a short budget."""
 
     @property
     def best(self) -> Run:

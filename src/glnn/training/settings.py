@@ -42,6 +42,8 @@ class Settings:
     """Stop after this part of the budget without a better validation score; stochastic training only."""
     enough: float | None = None
     """Stop when the training data have this log-likelihood a predicted symbol; batch training only."""
+    all_counts: bool = False
+    """Whether the clock goes on while validation data are scored; it does within short budgets."""
     coherence: int | None = None
     """Steps between measurements of how far each unit's effects add up over time; None (the paper) is never."""
 

@@ -27,9 +27,11 @@ MOST_PARAMETERS = 2**24
 """Of all members together, 8 bytes each."""
 SECONDS_FOR_A_CHUNK_START, MOST_CHUNK_STARTS = 8.0, 4
 SECONDS_FOR_A_MEMBER, MOST_MEMBERS = 10.0, 8
+SHORT, SHORT_MEMBERS = 15.0, (6.0, 3)
+"""Seconds under which a budget is short (`short.py`); from when on, there, so many gated networks predict together."""
 SECONDS_FOR_A_SYMBOL = 1e-4
 """For stochastic training."""
-LONG, LONG_UNITS, SECONDS_FOR_A_LONG_SYMBOL = 200_000, 128, 2e-4
+LONG, SECONDS_FOR_A_LONG_SYMBOL = 200_000, 2e-4
 """For stochastic training on long data of networks where all symbols share a matrix: one that is larger."""
 RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 12, 24, 20
 """For the batch training next to it."""
@@ -85,8 +87,12 @@ def members_for(budget: Budget, symbols: int, gated: bool) -> int:
     A gated network is given five seconds, since its steps take half as long. With ten it would take twice as many steps
     and begin to learn its data by heart; a second network is worth more than those steps (`experiments/learning.md`).
     On long data each gets enough time to read them several times. Fewer than three are not worth it: then all of the
-    budget goes to one. Where some networks end early, up to half as many more are trained in the time that is left.
+    budget goes to one; but three gated ones share a short budget from six seconds on. Where some networks end early, up
+    to half as many more are trained in the time that is left.
     """
+    least = max(SHORT_MEMBERS[0], 2.0 * SECONDS_FOR_A_SYMBOL * symbols)
+    if gated and least <= (budget.seconds or 0.0) < SHORT:
+        return SHORT_MEMBERS[1]
     each = max(SECONDS_FOR_A_MEMBER, SECONDS_FOR_A_SYMBOL * symbols) / (2.0 if gated else 1.0)
     found = min(int((budget.seconds or 0.0) / each), MOST_MEMBERS)
     return found if found >= 3 else 1
@@ -136,13 +142,20 @@ def bearable(size: Size, alphabet_size: int, gated: bool) -> Size:
     return size._replace(restarts=min(size.restarts, max(1, MOST_PARAMETERS // parameters)))
 
 
-def rival_size(units: int | str, degree: int | str, symbols: int, alphabet_size: int, seconds: float) -> Size | None:
+def rival_size(
+    units: int | str,
+    degree: int | str,
+    symbols: int,
+    alphabet_size: int,
+    seconds: float,
+    steps: int = LEAST_RIVAL_STEPS,
+) -> Size | None:
     """Of networks that are trained on all data at once beside stochastic training; None where there is no time for it.
 
     Small and fully connected: they count where larger ones do not (`experiments/learning.md`).
     """
     number = units if isinstance(units, int) else RIVAL_UNITS
-    if seconds < LEAST_RIVAL_STEPS * step_seconds(number, alphabet_size, symbols):
+    if seconds < steps * step_seconds(number, alphabet_size, symbols):
         return None
     edges = degree if isinstance(degree, int) else number
     return Size(number, min(edges, number), RIVALS)

@@ -13,13 +13,14 @@ from glnn.metrics import WRITING_METHODS, Layout, Scales
 from glnn.models import Model, Params
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, parse_budget
-from glnn.training.corpus import LENGTH, SHORT_STREAMS, STREAMS, Streams, prepare, stretch_length
+from glnn.training.corpus import LENGTH, MANY_STREAMS, SHORT_STREAMS, STREAMS, Streams, prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.noise import Noise, takes_noise
 from glnn.training.passes import Found, pass_for
 from glnn.training.records import Progress, Recorder, StepInfo
 from glnn.training.remembered import check_remembered, under
 from glnn.training.settings import ADAM, Settings
+from glnn.training.sizes import LONG
 from glnn.training.trainer import Callback, Trainer
 from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, average, finite, own_share
 from glnn.training.validation import Validation
@@ -64,7 +65,10 @@ class StochasticTrainer(Trainer):
         params, settings = self.progress.params, self.settings
         method = settings.transition_method
         beside = method is ADAM and not self._layout.gated and self.model.side_by_side() is not None
-        shape = SHORT_STREAMS if beside else (STREAMS, LENGTH)
+        # Trainings from before there were large networks go on with the streams that they have.
+        many = self.model.many_streams and not (memory and memory["places"].size <= SHORT_STREAMS[0])
+        short = MANY_STREAMS if many else SHORT_STREAMS
+        shape = short if beside else (STREAMS, LENGTH)
         self._streams = Streams(self.data, settings.sequence_weights, *shape)
         self._pass = pass_for(self.model, method, self._streams.count, params)
         self._rounds = max(1, round(min(ROUND, self._streams.size) / self._streams.positions))
@@ -165,7 +169,7 @@ class StochasticTrainer(Trainer):
     ) -> StepInfo:
         progress = self.progress
         seconds, passes = clock.seconds, progress.passes + done
-        with clock.paused():
+        with self.uncharged(clock):
             fraction = self._fraction(seconds, 1.0)
             due = fraction >= self._look or self._spent(seconds, progress.step + 1, passes)
             likelihood = -loss * self._whole.predicted
@@ -212,7 +216,12 @@ class StochasticTrainer(Trainer):
             return
         learned, held_out = total / rounds, -score / max(self.validation.predicted, 1)
         if learned < held_out:
-            self._sigma = min(self._sigma * _NOISE_STEP, _MOST_NOISE)
+            most = _MOST_NOISE
+            if self._streams.size >= LONG:
+                # What was read only a few times is not known by heart: it is the data that are unlike.
+                epochs = self._chunks * self._streams.positions / self._streams.size
+                most = max(self._sigma, min(most, FIRST_NOISE * _NOISE_STEP**epochs))
+            self._sigma = min(self._sigma * _NOISE_STEP, most)
         elif learned > _FAR_ABOVE * held_out:
             self._sigma = max(self._sigma / _NOISE_STEP, _LEAST_NOISE)
 

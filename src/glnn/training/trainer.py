@@ -7,6 +7,7 @@ has its own rate and its own direction. The parameters with the best validation 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -164,7 +165,7 @@ class Trainer:
     ) -> StepInfo:
         """Score the result of a step, record it and continue from there."""
         progress, seconds = self.progress, clock.seconds
-        with clock.paused():
+        with self.uncharged(clock):
             score = self._score(current)
             info = step_info(progress, current.log_likelihood, updates, found, seconds, notes)
             if self.validation is not None:
@@ -179,6 +180,10 @@ class Trainer:
                     progress.best = current.params
                 self.recorder.keep(info, self)
         return info
+
+    def uncharged(self, clock: Clock) -> AbstractContextManager[None]:
+        """Around what is no training: looks at validation data and records."""
+        return nullcontext() if self.settings.all_counts else clock.paused()
 
     @property
     def _noise(self) -> Noise:

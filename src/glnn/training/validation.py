@@ -90,7 +90,7 @@ def split(data: TrainingData, fraction: float | str) -> TrainingData:
 
 def share_of_uniform(training: Training) -> float:
     """The share that suits the validation data best; at least 1/(T + 2), where the paper's own ends after T symbols."""
-    best, parts = training.best, training.split
+    best, parts = training.best, training.judged or training.split
     least = least_share(parts)
     if best.validation is None or best.progress is None:
         return least
