@@ -130,7 +130,7 @@ MODELS: dict[str, Callable[[str], dict[str, Any]]] = {
     "glnn.compress": alone,
     "Mixture, contexts": of_model("Mixture", networks=0),
     "ContextTree": of_model("ContextTree"),
-    **{f"{name}, {MINUTES} minutes": of_network(name) for name in ("LSTM", "GLNN", "PyTorch LSTM")},
+    **{f"{name}, {MINUTES} minutes": of_network(name) for name in ("LSTM", "GLNN", "PyTorch LSTM", "PyTorch GRU")},
 }
 
 

@@ -13,7 +13,7 @@ from glnn.estimators import GLNN, LSTM, RNN
 from glnn.sequences import encode
 from glnn.sources import get
 from glnn.training.budget import Budget, parse_budget
-from glnn.training.fitting import for_long_data
+from glnn.training.plan import for_long_data
 from glnn.training.sizes import (
     Size,
     choose_size,
@@ -41,7 +41,7 @@ def test_sizes_stay_within_reason(symbols: int, alphabet_size: int, budget: Budg
 @pytest.mark.parametrize(
     ("symbols", "seconds", "given", "units"),
     [
-        (720_000, 300.0, {}, 128),
+        (720_000, 300.0, {}, 256),
         (720_000, 60.0, {}, "auto"),
         (90_000, 300.0, {}, "auto"),
         (720_000, 300.0, {"members": 2}, "auto"),
@@ -53,7 +53,7 @@ def test_long_data_get_one_larger_network_where_there_is_time(
 ) -> None:
     plan = for_long_data(LSTM(budget=seconds, **given)._plan(), symbols)
     assert plan.units == units
-    if units == 128:
+    if units == 256:
         assert (plan.members, plan.restarts) == (1, 1)
     assert for_long_data(GLNN(budget=seconds, **given)._plan(), symbols).units == "auto"
 
@@ -158,7 +158,9 @@ def test_a_plain_recurrent_network_takes_shorter_steps() -> None:
 def test_members_by_what_their_steps_cost() -> None:
     """Gated networks, whose steps take half the time, are twice as many; long data want longer turns."""
     for seconds, gated, expected in (
-        (14.0, True, 1),
+        (5.9, True, 1),
+        (6.0, True, 3),
+        (14.0, False, 1),
         (20.0, True, 4),
         (20.0, False, 1),
         (60.0, False, 6),
@@ -167,3 +169,4 @@ def test_members_by_what_their_steps_cost() -> None:
         assert members_for(Budget(seconds=seconds), 28_000, gated) == expected
     assert members_for(Budget(seconds=60.0), 300_000, gated=True) == 4
     assert members_for(Budget(steps=100), 28_000, gated=True) == 1
+    assert members_for(Budget(seconds=9.0), 60_000, gated=True) == 1

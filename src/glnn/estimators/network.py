@@ -40,6 +40,7 @@ from glnn.training import fitting
 from glnn.training.budget import Budget, parse_budget
 from glnn.training.observer import Observer
 from glnn.training.parallel import cores
+from glnn.training.plan import Plan
 from glnn.training.recipes import RECIPES, resolve
 from glnn.training.short import is_short
 from glnn.training.sizes import MANY_UNITS
@@ -244,7 +245,7 @@ class Network(FittedNetwork):
         symbols = self.alphabet_.decode(known.codes)
         return Trace(symbols, activities, self._surprise(reading, False), known.starts)
 
-    def _plan(self) -> fitting.Plan:
+    def _plan(self) -> Plan:
         """Check every parameter."""
         values = checked(self)
         if self.units != "auto":
@@ -258,7 +259,7 @@ class Network(FittedNetwork):
                     raise InputError(f"{name} has shape {given} and units is {units!r}: give one number for each unit")
                 units = int(given[0])
         method = resolve(values, self._metric)
-        return fitting.Plan(
+        return Plan(
             name=type(self).__name__,
             build=self._build,
             units=units,

@@ -20,8 +20,8 @@ from glnn.predictors.members import Members
 from glnn.predictors.network import NetworkPredictor
 from glnn.sequences import Alphabet, Encoded, TrainingData
 from glnn.storage import network_arrays
-from glnn.training import fitting
 from glnn.training.continuing import PATIENCE_WITH_MORE, clearly_better, trained_on, with_symbols
+from glnn.training.plan import Plan
 from glnn.training.race import Run, Training
 from glnn.training.recipes import in_batches, recorded
 from glnn.training.validation import share_of_uniform, split
@@ -73,7 +73,7 @@ class FittedNetwork(SequenceModel):
         """The network on a graph."""
         raise NotImplementedError
 
-    def _plan(self) -> fitting.Plan:
+    def _plan(self) -> Plan:
         """What is to be trained, from the parameters."""
         raise NotImplementedError
 
@@ -205,7 +205,7 @@ class FittedNetwork(SequenceModel):
         self._predict_with(self.predictor_, self.escape_probability_)
         return None
 
-    def _train_on(self, plan: fitting.Plan, parts: TrainingData) -> None:
+    def _train_on(self, plan: Plan, parts: TrainingData) -> None:
         """Train on, within the budget, from the current parameters and rates."""
         history = list(self.history_)
         settings = in_batches(plan.settings, self._metric)

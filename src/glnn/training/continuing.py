@@ -13,8 +13,8 @@ import numpy as np
 
 from glnn.models import Model, Params
 from glnn.sequences import TrainingData
-from glnn.training import fitting
 from glnn.training.budget import Budget
+from glnn.training.plan import Plan
 from glnn.training.records import Progress
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
@@ -33,7 +33,7 @@ def with_mean(values: np.ndarray, at: int, new: int, axis: int) -> np.ndarray:
 
 
 def trained_on(
-    plan: fitting.Plan,
+    plan: Plan,
     settings: Settings,
     parts: TrainingData,
     networks: list[tuple[Model, Params]],

@@ -23,8 +23,8 @@ JUDGED_OF_LONG, READ_OF_LONG = 10_000, 15_000
 """The same for one large network on long data, whatever the time."""
 LEFT_TO_CHOOSE = 0.06
 """What part of the budget is kept for choices."""
-RIVAL_PART, RIVAL_STEPS = 0.12, 12
-"""A start's part of all members' turns where batch training competes, and the steps that must fit into it."""
+RIVAL_PART = 0.12
+"""A start's part of all members' turns where batch training competes."""
 
 
 def is_short(settings: Settings, budget: Budget) -> bool:

@@ -33,7 +33,7 @@ SECONDS_FOR_A_SYMBOL = 1e-4
 """For stochastic training."""
 LONG, SECONDS_FOR_A_LONG_SYMBOL = 200_000, 2e-4
 """For stochastic training on long data of networks where all symbols share a matrix: one that is larger."""
-RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 12, 24, 20
+RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS, SHORT_RIVAL_STEPS = 12, 24, 20, 15
 """For the batch training next to it."""
 LEAST_DEGREE = 3
 PARAMETERS_FOR_A_SYMBOL = 0.3
@@ -148,14 +148,19 @@ def rival_size(
     symbols: int,
     alphabet_size: int,
     seconds: float,
-    steps: int = LEAST_RIVAL_STEPS,
+    short: bool = False,
 ) -> Size | None:
     """Of networks that are trained on all data at once beside stochastic training; None where there is no time for it.
 
-    Small and fully connected: they count where larger ones do not (`experiments/learning.md`).
+    Small and fully connected: they count where larger ones do not (`experiments/learning.md`). For `short` budgets what
+    steps of such small networks take is estimated more closely.
     """
     number = units if isinstance(units, int) else RIVAL_UNITS
-    if seconds < steps * step_seconds(number, alphabet_size, symbols):
+    least = LEAST_RIVAL_STEPS * step_seconds(number, alphabet_size, symbols)
+    if short:
+        of_each = 100.0 + 16.0 * alphabet_size + number * (12.0 + 0.7 * alphabet_size)
+        least = 1e-9 * symbols * SHORT_RIVAL_STEPS * of_each
+    if seconds < least:
         return None
     edges = degree if isinstance(degree, int) else number
     return Size(number, min(edges, number), RIVALS)
