@@ -259,6 +259,7 @@ class Network(FittedNetwork):
                     raise InputError(f"{name} has shape {given} and units is {units!r}: give one number for each unit")
                 units = int(given[0])
         method = resolve(values, self._metric)
+        hurried = self.members == "auto" and is_short(method.settings, values["budget"])
         return Plan(
             name=type(self).__name__,
             build=self._build,
@@ -268,7 +269,7 @@ class Network(FittedNetwork):
             budget=values["budget"],
             sizes_for=self.sizes_for or values["budget"],
             settings=method.settings,
-            rival=method.rival if self._gated or is_short(method.settings, values["budget"]) else None,
+            rival=method.rival if self._gated or hurried else None,
             seed=values["random_state"],
             cost=self._cost,
             gated=self._gated,
