@@ -37,17 +37,15 @@ lint: $(VENV)/ready-test  ## ruff (rules and format) and mypy
 pytest: $(VENV)/ready-test  ## the tests, compiled
 	$(BIN)/python -m pytest
 
-# The same in three parts, for `make test`: what compiles nearly all kernels; then side by side what is seen from outside (commands, pages,
-# files from strangers), and everything else. Two processes that write one cache at the same moment can spoil it: the outside gets a copy.
+# The same in three parts, for `make test`: what compiles nearly all kernels; then side by side, with these kernels, what is seen from outside
+# (commands, pages, files from strangers), and everything else.
 KERNELS := $(addprefix tests/,numeric output metrics models contexts baselines network predictors codec test_naive.py)
 OUTSIDE := tests/cli tests/docs tests/report tests/reproduction tests/trust
 pytest-kernels: $(VENV)/ready-test
 	$(BIN)/python -m pytest $(KERNELS)
 
 pytest-outside: pytest-kernels
-	@from=$$($(BIN)/python -c 'from glnn.numeric.kernel import cache_folder; print(cache_folder())'); to=$(CURDIR)/build/cache-outside/glnn; \
-		mkdir -p $$to; test ! -d "$$from" -o -d "$$to/$$(basename "$$from")" || cp -R "$$from" $$to
-	XDG_CACHE_HOME=$(CURDIR)/build/cache-outside $(BIN)/python -m pytest $(OUTSIDE)
+	$(BIN)/python -m pytest $(OUTSIDE)
 
 pytest-package: pytest-kernels
 	$(BIN)/python -m pytest $(KERNELS:%=--ignore=%) $(OUTSIDE:%=--ignore=%)
@@ -58,7 +56,7 @@ test-nojit: $(VENV)/ready-test  ## the small tests of kernels, as plain Python
 
 # Its own cache: kernels compiled without the check must not answer for those with it. Hardly optimised: they are not fast, but soon there.
 test-bounds: $(VENV)/ready-test  ## the small tests of kernels, every array index checked
-	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=0 NUMBA_CACHE_DIR=$(CURDIR)/build/kernels-bounds $(BIN)/python -W "ignore:Cannot cache compiled function" -m pytest -m small || test $$? -eq 5
+	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=0 NUMBA_CACHE_DIR=$(CURDIR)/build/kernels-bounds $(BIN)/python -m pytest -m small -W "ignore:Cannot cache compiled function" || test $$? -eq 5
 
 # The same property tests with twenty times as many examples, and kernels compiled anew.
 test-thorough: $(VENV)/ready-test  ## the tests of trust, for longer
