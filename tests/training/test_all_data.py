@@ -58,7 +58,8 @@ def test_only_with_enough_of_them_and_a_time_to_share() -> None:
     many, few = (TrainingData(encoded("abcab" * 20), encoded("a" * n)) for n in (20, 19))
     assert all_data.teaches(many, Budget(seconds=1.0)) and not all_data.teaches(few, Budget(seconds=1.0))
     assert not all_data.teaches(many, Budget(steps=10)) and not all_data.teaches(many, Budget(seconds=1.0, steps=9))
-    assert not all_data.teaches(replace(many, validation=None), Budget(seconds=1.0))
+    assert not all_data.teaches(replace(many, validation=None), Budget(seconds=1.0), few=True)
+    assert all_data.teaches(few, Budget(seconds=1.0), few=True)
 
 
 def _training(*runs: Run) -> Training:

@@ -113,6 +113,9 @@ def test_large_lstms_read_at_more_places_and_old_trainings_go_on_at_theirs() -> 
         params = model.initial_for_chunks(np.ones(3), np.ones(3), np.random.default_rng(0))
         trainer = StochasticTrainer(model, data, params, settings)
         assert (trainer._streams.count, trainer._streams.length) == shape and model.rate_for_chunks == rate
+        trainer.run(Budget(steps=1))
+        resumed = StochasticTrainer(model, data, params, settings, progress=trainer.progress)
+        assert resumed._streams.count == shape[0]
         model.many_streams = False
         before = StochasticTrainer(model, data, params, settings)
         before.run(Budget(steps=1))
