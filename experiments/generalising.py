@@ -91,10 +91,10 @@ def parts(names: Iterable[str], which: Iterable[str]) -> None:
                 run(key, given, data.fit, None, lambda model, d=data: bits_after(model, d) / d.scored_symbols)
 
 
-def times(names: Iterable[str]) -> None:
+def times(names: Iterable[str], budgets: Iterable[float]) -> None:
     """Several budgets on the data of the peers."""
     for name in names:
-        for budget in BUDGETS:
+        for budget in budgets:
             given = texts(name)
             key = {"study": "times", "data": name, "budget": budget, "seed": 0}
             run(key, {}, *given.encoded[:2], lambda model, g=given: model.bits(g.encoded[2]) - g.bits[2])
@@ -185,13 +185,14 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), help="what to leave out")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first of the seeds of `goals`")
+    parser.add_argument("--budgets", nargs="+", type=float, default=BUDGETS, help="seconds of `times`")
     options = parser.parse_args()
     if options.study == "goals":
         goals(options.only or GOALS, range(options.first, options.first + options.seeds))
     elif options.study == "parts":
         parts(options.only or PARTS_OF, options.parts or PARTS)
     elif options.study == "times":
-        times(options.only or GOALS)
+        times(options.only or GOALS, options.budgets)
     elif options.study == "invariance":
         invariance(options.only or ["music"])
     elif options.study == "costs":

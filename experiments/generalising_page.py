@@ -19,19 +19,19 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from benchmarks.figures import MODELS, TITLES
-from benchmarks.peers import KINDS, best_of_grid
+from benchmarks.peers import KINDS
 from benchmarks.records import RESULTS, Record, markdown, read
 from glnn.reproduction.drawing import SOFT, named_at_the_right, plain_ticks, styled, without_clutter
 from glnn.reproduction.tables import write_between
+from glnn.training.sizes import SHORT
 
 LINES = Path(__file__).parent / "results" / "generalising.jsonl"
-PEERS = Path(__file__).parent / "results" / "generalising_peers.jsonl"
-"""Runs of `benchmarks/peers.py` on the machine that the other lines are from."""
+TIMED = RESULTS / "time_to_quality.jsonl"
+"""Runs of GLNN and of its peers on the same data and the same machine (`benchmarks/time_to_quality.py`); budgets under
+15 s, within which everything counts since, are in the file above."""
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "generalising.md"
 RECORD = Path(__file__).with_name("generalising.md")
 """For what a reader of the page does not need."""
-EARLIER = "{} before all data"
-"""Studies from before networks went on over all data at last."""
 HALF = "goals with half the members"
 """From before gated networks, whose steps got twice as fast, were twice as many."""
 EARLIER_GOALS = {
@@ -39,20 +39,22 @@ EARLIER_GOALS = {
     "goals before medians": "weighed one by one instead of by their median",
     "goals before all data": "without step 8 and with two rivals",
 }
-LAST = "no going on over all data"
 PAPER = {"music": 1056.0, "insertions": 644.0, "anbn": 29.7}
 """The best of the paper's table, on validation data."""
 
 
 def main() -> None:
-    lines, peers = read(LINES), read(RESULTS / "peers.jsonl") + read(PEERS)
+    lines = read(LINES)
+    timed = [line for line in read(TIMED) if line["model"] != "GLNN" or line["budget"] >= SHORT]
+    timed += [{**line, "model": "GLNN"} for line in of(lines, "times")]
     write_between(PAGE, "goals", goals(lines, ["goals", HALF]))
     write_between(RECORD, "goals", goals(lines, ["goals", *EARLIER_GOALS]))
-    write_between(RECORD, "parts", parts(lines))
-    write_between(RECORD, "times", times(lines, peers))
+    for page in (PAGE, RECORD):
+        write_between(page, "parts", parts(lines))
+    write_between(RECORD, "times", times(timed))
     write_between(RECORD, "invariance", invariance(lines))
     write_between(RECORD, "costs", costs(lines))
-    draw(lines, peers, PAGE.with_suffix(".png"))
+    draw(timed, PAGE.with_suffix(".png"))
 
 
 def of(lines: Sequence[Record], study: str) -> list[Record]:
@@ -79,9 +81,6 @@ def goals(lines: Sequence[Record], studies: Sequence[str]) -> str:
 def parts(lines: Sequence[Record]) -> str:
     """One part left out at a time."""
     found = {(line["data"], line["part"]): line["value"] for line in of(lines, "parts")}
-    for line in of(lines, EARLIER.format("parts")):
-        part = LAST if line["part"] == "everything" else f"{line['part']}, {LAST}"
-        found.setdefault((line["data"], part), line["value"])
     names = list(dict.fromkeys(name for name, _ in found))
     if not names:
         return "Not run yet (`python experiments/generalising.py parts`)."
@@ -92,14 +91,14 @@ def parts(lines: Sequence[Record]) -> str:
     return markdown(["", *(TITLES.get(name, f"`{name}`, bits per character") for name in names)], rows)
 
 
-def times(lines: Sequence[Record], peers: Sequence[Record]) -> str:
+def times(lines: Sequence[Record]) -> str:
     """Seconds until a regret is reached: that of the peers at their best, and some on the way there."""
     rows = []
     for name, title in TITLES.items():
-        best = [line for kind in KINDS if (line := best_of_grid(peers, name, kind)) is not None]
+        best = [line for kind in KINDS if (line := _peer(lines, name, kind)) is not None]
         if not best or not _ours(lines, name):
             continue
-        lowest = min(line["valid_regret"] for line in best)
+        lowest = min(line["curve"][-1][1] for line in best)
         for regret in (4.0 * lowest, 2.0 * lowest, lowest):
             own = _first([(line["budget"], line["value"]) for line in _ours(lines, name)], regret)
             theirs = [_first([tuple(point) for point in line["curve"]], regret) for line in best]
@@ -112,7 +111,13 @@ def times(lines: Sequence[Record], peers: Sequence[Record]) -> str:
 
 def _ours(lines: Sequence[Record], name: str) -> list[Record]:
     """Budgets that were tried, the smallest first."""
-    return sorted((line for line in of(lines, "times") if line["data"] == name), key=lambda line: line["budget"])
+    mine = [line for line in lines if (line["data"], line["model"]) == (name, "GLNN")]
+    return sorted(mine, key=lambda line: line["budget"])
+
+
+def _peer(lines: Sequence[Record], name: str, kind: str) -> Record | None:
+    """A peer's run, with its best validation score so far as a curve."""
+    return next((line for line in lines if (line["data"], line["model"]) == (name, kind)), None)
 
 
 def _first(curve: Sequence[tuple[float, float]], regret: float) -> float | None:
@@ -144,7 +149,7 @@ def costs(lines: Sequence[Record]) -> str:
     return markdown(["ns a symbol", "all data", "with noise", "chunks", "with noise"], rows)
 
 
-def draw(lines: Sequence[Record], peers: Sequence[Record], path: Path) -> None:
+def draw(lines: Sequence[Record], path: Path) -> None:
     """Regret against CPU seconds: GLNN at each budget, the peers' best validation score so far."""
     names = [name for name in TITLES if _ours(lines, name)]
     if not names:
@@ -152,23 +157,24 @@ def draw(lines: Sequence[Record], peers: Sequence[Record], path: Path) -> None:
     with styled():
         figure, panels = plt.subplots(1, len(names), figsize=(4.3 * len(names), 4.2), layout="constrained")
         for name, axes in zip(names, [panels] if len(names) == 1 else panels, strict=True):
-            _panel(axes, name, _ours(lines, name), peers)
+            _panel(axes, name, lines)
         title = "Regret against CPU seconds"
         figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=12.5)
         figure.savefig(path, dpi=150, metadata={"Software": None})
         plt.close(figure)
 
 
-def _panel(axes: Axes, name: str, ours: Sequence[Record], peers: Sequence[Record]) -> None:
-    ends = []
+def _panel(axes: Axes, name: str, lines: Sequence[Record]) -> None:
+    ends, ours = [], _ours(lines, name)
     longest = max(line["budget"] for line in ours)
     for kind in reversed(KINDS):
-        best = best_of_grid(peers, name, kind)
+        best = _peer(lines, name, kind)
         if best is None:
             continue
         points = [*best["curve"], [best["budget"], best["curve"][-1][1]]]
         axes.step(*zip(*points, strict=True), where="post", color=MODELS[kind], lw=2.0, zorder=3)
-        ends.append((best["valid_regret"], f"{kind} {number(best['valid_regret'])}", MODELS[kind]))
+        last = best["curve"][-1][1]
+        ends.append((last, f"{kind} {number(last)}", MODELS[kind]))
         longest = max(longest, best["budget"])
     seconds, values = [line["budget"] for line in ours], [line["value"] for line in ours]
     axes.plot(seconds, values, "o-", color=MODELS["GLNN"], lw=2.2, ms=5, zorder=4)
