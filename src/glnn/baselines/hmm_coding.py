@@ -15,6 +15,7 @@ from glnn.coding.loops import LoopSteps
 from glnn.coding.quantised import code_symbol
 from glnn.coding.range_coder import MARGIN, fits
 from glnn.numeric.kernel import kernel
+from glnn.output.uniform import mix_in
 
 if TYPE_CHECKING:
     from glnn.baselines.hmm_model import HiddenMarkovModel
@@ -57,8 +58,7 @@ def _write(alpha: np.ndarray, b: np.ndarray, share: float, p: np.ndarray) -> Non
         if mass > 0.0:
             for y in range(p.size):
                 p[y] += mass * b[i, y]
-    for y in range(p.size):
-        p[y] = (1.0 - share) * p[y] + share / p.size
+    mix_in(p, share)
 
 
 @kernel()

@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from glnn.numeric.kernel import kernel
+
 
 def mixed(probabilities: np.ndarray, share: float | np.ndarray) -> np.ndarray:
     """Distributions, one or in rows, with a share of the uniform one; of rows each may have its own, (rows, 1)."""
     if np.ndim(share) == 0 and share == 0.0:
         return probabilities
     return (1.0 - share) * probabilities + share / probabilities.shape[-1]
+
+
+@kernel(_nrt=False)
+def mix_in(probabilities: np.ndarray, share: float) -> None:
+    """The same for one distribution, in its place, for other kernels."""
+    if share != 0.0:
+        for y in range(probabilities.size):
+            probabilities[y] = (1.0 - share) * probabilities[y] + share / probabilities.size
 
 
 def log_mixed(log_likelihoods: np.ndarray, share: float | np.ndarray, alphabet_size: int) -> np.ndarray:

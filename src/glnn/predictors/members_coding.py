@@ -17,6 +17,7 @@ from glnn.models.stepping import Stepper
 from glnn.models.stepping_kernels import activities, move, write
 from glnn.models.stepping_lstm_kernels import advance_lstm
 from glnn.numeric.kernel import kernel
+from glnn.output.uniform import mix_in
 from glnn.predictors.calibration import EntropyWeights, mix, take_logs
 
 
@@ -68,9 +69,7 @@ def _mixed(
     """p from the activities a[k]; `added` times its sum comes to each, for the share of the uniform distribution."""
     for k in range(a.shape[0]):
         write(a[k], w[k], p)
-        if shares[k] > 0.0:
-            for y in range(p.size):
-                p[y] = (1.0 - shares[k]) * p[y] + shares[k] / p.size
+        mix_in(p, shares[k])
         take_logs(p, logs[k])
     mix(logs, nodes, weights, v, p)
     if added > 0.0:

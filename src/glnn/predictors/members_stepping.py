@@ -14,6 +14,7 @@ from glnn.models.stepping import Stepper
 from glnn.models.stepping_kernels import activities, move, write
 from glnn.models.stepping_lstm_kernels import advance_lstm
 from glnn.numeric.kernel import kernel
+from glnn.output.uniform import mix_in
 from glnn.predictors.calibration import EntropyWeights, mix, take_logs
 from glnn.predictors.members_coding import stacked
 
@@ -74,9 +75,7 @@ def _say(
         else:
             activities(state[k], activation, a)
         write(a, w[k], pi)
-        if shares[k] != 0.0:
-            for y in range(A):
-                pi[y] = (1.0 - shares[k]) * pi[y] + shares[k] / A
+        mix_in(pi, shares[k])
         take_logs(pi, logs[k])
     mix(logs, nodes, weights, v, pi)
     total = 0.0
@@ -84,9 +83,7 @@ def _say(
         total += pi[y]
     for y in range(A):
         pi[y] /= total
-    if share != 0.0:
-        for y in range(A):
-            pi[y] = (1.0 - share) * pi[y] + share / A
+    mix_in(pi, share)
 
 
 @kernel()

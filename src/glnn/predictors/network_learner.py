@@ -16,6 +16,7 @@ import numpy as np
 from glnn.models.stepping import Stepper
 from glnn.numeric.kernel import kernel
 from glnn.numeric.packed import unpack_array
+from glnn.output.uniform import mix_in
 from glnn.predictors.learning import part_of
 from glnn.predictors.network import NetworkPredictor
 from glnn.predictors.protocol import placed
@@ -35,8 +36,8 @@ _LEAST = 1e-300
 def _weighed(learned: np.ndarray, first: np.ndarray, weight: float, share: float, pi: np.ndarray) -> None:
     """p₀ + v (p₁ − p₀), with a share of the uniform distribution."""
     for y in range(pi.size):
-        p = first[y] + weight * (learned[y] - first[y])
-        pi[y] = (1.0 - share) * p + share / pi.size if share != 0.0 else p
+        pi[y] = first[y] + weight * (learned[y] - first[y])
+    mix_in(pi, share)
 
 
 class LearningState:
