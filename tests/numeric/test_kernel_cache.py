@@ -11,6 +11,7 @@ from typing import Any
 
 import numba
 import pytest
+from numba.core import event
 
 from glnn.numeric.kernel import kernel
 
@@ -67,12 +68,17 @@ def _doubled(x: float) -> float:
 def test_processes_write_to_the_folder_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fcntl = pytest.importorskip("fcntl")
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    doubled = kernel()(_doubled)
+    doubled, compiled = kernel()(_doubled), threading.Event()
     compiling = threading.Thread(target=doubled, args=[2.0])
+    told = event.TimingListener()
+    told.on_end = lambda _: compiled.set()
+    event.register("numba:compile", told)
     with (tmp_path / "saving.lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         compiling.start()
-        compiling.join(1.0)
+        assert compiled.wait(60.0)
+        event.unregister("numba:compile", told)
+        compiling.join(0.3)
         assert compiling.is_alive() and not list(tmp_path.rglob("*.nbi"))
     compiling.join()
     assert list(tmp_path.rglob("*.nbi"))
