@@ -16,6 +16,7 @@ import io
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -233,7 +234,8 @@ def reporting() -> Task:
         if Path("page.html").exists():
             assert Path("page.html").read_text().rstrip().endswith("</html>")
 
-    return Task(work, check, lambda: Path("page.html").read_bytes())
+    # The page says in which minute it was made.
+    return Task(work, check, lambda: re.sub(r"\d\d:\d\d, glnn", "", Path("page.html").read_text()))
 
 
 def reproducing() -> Task:
