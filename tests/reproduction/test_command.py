@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from glnn.reproduction.planned import xor_settings
+from glnn.reproduction.settings import to_json
+
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ("table", "--steps", "1", "--sizes", "4")
 COMMAND = [sys.executable, "-c", "from glnn.cli import main; main()", "reproduce"]
@@ -110,6 +113,21 @@ def test_no_option_is_passed_over(glnn, what: str) -> None:
         flag = f"--{name.replace('_', '-')}"
         code, _, error = glnn(what, flag, *given.get(name, ("5",)))
         assert code == 2 and f"{flag} was given with {what}; it is an option of " in error
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [((), "xor"), (("--half-count",), "xor-half"), (("--batches", "2", "--restart", "4"), "xor-stretches")],
+)
+def test_each_way_of_distant_xor_has_its_place_in_a_page(glnn, tmp_path: Path, given, name: str) -> None:
+    line = {"setting": to_json(xor_settings(2, 1, 30, batches=2, restart=4)[0]), "success_passes": 2, "passes": 2}
+    (tmp_path / "xor.jsonl").write_text(json.dumps({**line, "best_valid_error": 0.001}) + "\n")
+    page = tmp_path / "page.md"
+    page.write_text(f"<!-- {name}: begin -->\n<!-- {name}: end -->\n")
+    asked = ("--scale", "0.001", "--seeds", "1", "--lines", "30", "--out", tmp_path, "--no-run", "--page", page)
+    code, _, err = glnn("xor", *asked, *given)
+    assert code == 0, err
+    assert ("steps on one of 2 stretches" in page.read_text()) == (name == "xor-stretches")
 
 
 def test_only_what_all_texts_name_is_run(glnn, tmp_path: Path) -> None:

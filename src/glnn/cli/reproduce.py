@@ -161,8 +161,7 @@ def reproduce(
         interrupted, failed = run_missing(wanted, path, workers, cluster, quiet or json)
     elif not path.exists():
         raise InputError(f"{path} is not there: run without --no-run first, or give another folder with --out")
-    others = {"table": reading == "text" and "table-text", "xor": xor.half_count and "xor-half"}
-    name = others[what] or what
+    name = _marker(what, reading, xor)
     document = _show(what, wanted, path, page, json, name)
     if json:
         print_json(
@@ -172,6 +171,15 @@ def reproduce(
         raise typer.Exit(INTERRUPTED)
     if failed:
         raise typer.Exit(1)
+
+
+def _marker(what: str, reading: str, xor: XorOptions) -> str:
+    """The name of the place in a page where a table goes."""
+    if what == "table":
+        return "table-text" if reading == "text" else "table"
+    if xor.half_count:
+        return "xor-half"
+    return "xor-stretches" if xor.batches or xor.restart else "xor"
 
 
 def _refuse_what_is_not_taken(context: typer.Context, what: str) -> None:
