@@ -77,8 +77,8 @@ def huffman(counts: np.ndarray) -> Decomposition:
 def check_children(children: np.ndarray, alphabet_size: int) -> None:
     """Refuse a tree of a file that would lead the compiled loops outside of it."""
     roots = alphabet_size - 1
-    if children.dtype.kind != "i":
-        raise InputError(f"children holds numbers of type {children.dtype}, not whole ones")
+    if children.dtype != np.int64:
+        raise InputError(f"children holds numbers of type {children.dtype}, not int64")
     whole = [*range(1, roots), *range(-alphabet_size, 0)]
     if children.shape != (roots, 2) or sorted(children.ravel().tolist()) != sorted(whole):
         raise InputError(f"the decomposition is not a tree over the {alphabet_size} symbols")
