@@ -445,7 +445,7 @@ def test_states_are_independent(of_text: glnn.Mixture) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda arrays, fitted: arrays["codes"].__setitem__(0, 200), "no codes"),
+        (lambda arrays, fitted: arrays["codes"].__setitem__(0, 200), "not codes"),
         (lambda arrays, fitted: arrays["starts"].__setitem__(1, 7), "do not fit"),
         (lambda arrays, fitted: fitted.__setitem__("cut", 10**9), "begin at"),
         (lambda arrays, fitted: fitted.__setitem__("learning_", "often"), "learning_"),
