@@ -33,8 +33,9 @@ FORBIDDEN_METHODS = {
     ("os", "system"), ("os", "popen"), ("joblib", "load"), ("np", "load"), ("numpy", "load"), ("np", "fromstring"),
     ("torch", "load"), ("zipfile", "ZipFile"), ("tarfile", "open"), ("shutil", "unpack_archive"),
 }  # fmt: skip
-# Who may start another process: the record of which version of the package made a result asks git.
-MAY_START_PROCESSES = {"reproduction/running.py"}
+# Who may start another process: the record of which version of the package made a result asks git; kernels are compiled
+# by a module of the package itself.
+MAY_START_PROCESSES = {"reproduction/running.py", "training/compiling.py"}
 # Who may import by name: each from a fixed table of its own, the package's own files, or a fixed name.
 MAY_IMPORT_BY_NAME = {"__init__.py", "registry.py", "metrics/__init__.py"}
 
