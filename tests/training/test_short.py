@@ -20,8 +20,6 @@ from glnn.training.settings import Settings
 from glnn.training.stochastic import StochasticTrainer
 from glnn.training.validation import Validation
 
-pytestmark = pytest.mark.small
-
 
 def encoded(*lengths: int) -> Encoded:
     alphabet = Alphabet("abc")
