@@ -20,6 +20,7 @@ Terms = Literal["gradient", "diagonal", "quasi", "full"]
 
 # Fixed, whatever the number of threads: where parts are added up, their order is part of the result.
 _JOBS = 4
+_CUTS = np.arange(_JOBS + 1) / _JOBS
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ class Accumulator:
         layout, terms = self.layout, self.terms
         m = B if m is None else m
         symbols = (self._symbol_gradient, self._symbol_modulus)
-        cuts = np.searchsorted(groups, np.linspace(0, groups[-1], _JOBS + 1))
+        cuts = np.searchsorted(groups, groups[-1] * _CUTS)
         cuts[-1] = len(groups) - 1
         jobs: list[Callable[[], None]] = []
         for k in range(_JOBS):
@@ -211,7 +212,8 @@ class Accumulator:
     def result(self) -> Statistics:
         """The sums so far, in the flat order of the parameters."""
         parts = {name: getattr(self, f"_{name}") for name in ("gradient", "diagonal", "cross", "matrices")}
-        sums = {name: reduce(np.add, part[1:], part[0].copy()) for name, part in parts.items() if part.size}
+        # With gates there is one part, and a large one: it is given away, not copied.
+        sums = {name: reduce(np.add, part) for name, part in parts.items() if part.size}
         if self.layout.gated:
             return Statistics(**sums)
         joined = {"gradient": self._join(sums["gradient"], self._symbol_gradient)}
