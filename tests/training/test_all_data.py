@@ -147,6 +147,23 @@ def test_a_record_leads_to_the_same_networks_with_any_number_of_threads() -> Non
             assert one.progress is not None and one.chosen is one.final.best is not one.progress.best
 
 
+@pytest.mark.small
+@pytest.mark.parametrize("learned", [True, False])
+def test_networks_that_foresee_validation_data_less_stay_as_they_were(learned: bool) -> None:
+    data = encoded(TEXT)
+    run = _trained(data, 1)
+    assert run.progress is not None
+    params = deepcopy(run.progress.best)
+    if not learned:
+        params.w[0] = [0.0, 50.0, 0.0, 0.0, 0.0]  # the biases: nothing but b
+    training = Training([run], Size(4, 2, 1), TrainingData(data, data), [2], lambda _: None)
+    ended = Pretended(run, "budget")
+    ended.progress.best = params
+    all_data.go_on(training, Budget(seconds=4.0), lambda _: ended, lambda *_: None)  # type: ignore[arg-type,return-value]
+    assert (run.final is ended.progress) == learned
+    assert run.chosen is (params if learned else run.progress.best)
+
+
 def _fitted(observer: Observer | None = None, **given: Any) -> Any:
     parameters = {"units": 5, "degree": 2, "budget": 0.5, "random_state": 1, "verbose": 0, "n_jobs": 1}
     return glnn.GLNN(**{**parameters, **given}).fit(TEXT, "cab" + TEXT, observer=observer)

@@ -19,6 +19,7 @@ from glnn.training.sizes import (
     choose_size,
     held_out_fraction,
     members_for,
+    rival_size,
     sizes_for_chunks,
     step_seconds,
 )
@@ -143,6 +144,16 @@ def test_small_and_wide_networks_compete_where_each_symbol_has_a_matrix() -> Non
         assert units == {32, 256}
     assert [size.units for size in sizes_for_chunks(48, "auto", 6, 5, gated=True)] == [48]
     assert sizes_for_chunks("auto", "auto", 6, 5, gated=False, full=128) == [Size(128, 128, 6)]
+
+
+def test_small_data_have_rivals_at_every_budget() -> None:
+    # aⁿbⁿ, 10,000 symbols of 3 letters: a turn takes part of the budget, and without rivals nothing counts.
+    for seconds in (0.2, 0.4, 1.0, 5.0):
+        for short in (True, False):
+            size = rival_size("auto", "auto", 10_000, 3, seconds, short)
+            assert size is not None and size.units == size.degree
+    # Ten megabytes of text have no time for a single step of them.
+    assert rival_size("auto", "auto", 10_000_000, 67, 5.0) is None
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="128 units in plain Python")

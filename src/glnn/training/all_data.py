@@ -96,7 +96,7 @@ def go_on(
             continue
         assert run.progress is not None
         if final.progress.reason in _COMPLETE and _finite(final.progress.best):
-            run.final = final.progress
+            run.final = final.progress if _learned(run, final.progress.best, training) else None
         elif final.progress.reason in ("callback", "interrupted"):
             run.progress.reason = final.progress.reason
 
@@ -130,6 +130,20 @@ def _prepared(training: Training, kept: Sequence[Run], budget: Budget) -> list[R
     return finals
 
 
+def _learned(run: Run, params: Params, training: Training) -> bool:
+    """Whether the validation data, which it has gone on with, are at least as likely as before.
+
+    If not, the fresh cycle of rates has destroyed more than it has built, and the former parameters are the better ones
+    (aⁿbⁿ: a network that has just begun to count).
+    """
+    assert run.progress is not None
+    if run.validation is None:
+        return True
+    parts = training.judged or training.split
+    before, after = (_likelihood_held(run, one, parts) for one in (run.progress.best, params))
+    return after >= before
+
+
 def _on_chunks(run: Run) -> bool:
     settings: Settings | None = run.settings
     return settings is not None and settings.training == "stochastic"
@@ -145,11 +159,19 @@ def _enough(run: Run, parts: TrainingData, growth: float) -> float:
     assert progress is not None and run.validation is not None
     at_best = next(info for info in progress.history if info.step >= progress.best_step)
     learned = at_best.log_likelihood / max(int(parts.train.mask.sum()), 1)
-    # Not the score, whose regularisation costs more than all else where nearly everything is foreseen.
-    values = run.validation.log_likelihoods(progress.best, state_after(run.model, progress.best, parts))
-    held = float(log_mixed(values, least_share(parts), len(parts.train.alphabet)).mean())
+    held = _likelihood_held(run, progress.best, parts)
     gap = max(learned - held, 0.0)
     return 0.5 * (learned + held) + 0.5 * gap / growth
+
+
+def _likelihood_held(run: Run, params: Params, parts: TrainingData) -> float:
+    """Of a validation symbol, in the mean.
+
+    Not the score, whose regularisation costs more than all else where nearly everything is foreseen.
+    """
+    assert run.validation is not None
+    values = run.validation.log_likelihoods(params, state_after(run.model, params, parts))
+    return float(log_mixed(values, least_share(parts), len(parts.train.alphabet)).mean())
 
 
 def _finite(params: Params) -> bool:

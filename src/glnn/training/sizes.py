@@ -152,15 +152,13 @@ def rival_size(
 ) -> Size | None:
     """Of networks that are trained on all data at once beside stochastic training; None where there is no time for it.
 
-    Small and fully connected: they count where larger ones do not (`experiments/learning.md`). For `short` budgets what
-    steps of such small networks take is estimated more closely.
+    Small and fully connected: they count where larger ones do not (`experiments/learning.md`).
     """
     number = units if isinstance(units, int) else RIVAL_UNITS
-    least = LEAST_RIVAL_STEPS * step_seconds(number, alphabet_size, symbols)
-    if short:
-        of_each = 100.0 + 16.0 * alphabet_size + number * (12.0 + 0.7 * alphabet_size)
-        least = 1e-9 * symbols * SHORT_RIVAL_STEPS * of_each
-    if seconds < least:
+    steps = SHORT_RIVAL_STEPS if short else LEAST_RIVAL_STEPS
+    # Closer than `step_seconds`, which is three times too much for networks as small as these.
+    of_each = 100.0 + 16.0 * alphabet_size + number * (12.0 + 0.7 * alphabet_size)
+    if seconds < 1e-9 * symbols * steps * of_each:
         return None
     edges = degree if isinstance(degree, int) else number
     return Size(number, min(edges, number), RIVALS)
