@@ -15,6 +15,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -75,20 +76,19 @@ def goals(names: Iterable[str], seeds: Iterable[int]) -> None:
             run(key, {}, train, valid, lambda model, s=source, t=test: model.bits(t) - s.bits(t))
 
 
-def parts(names: Iterable[str], which: Iterable[str]) -> None:
-    """One part left out at a time."""
-    for name in names:
-        for part in which:
-            parameters = PARTS[part]
-            key = {"study": "parts", "data": name, "budget": PARTS_BUDGET, "seed": 0, "part": part}
-            if name in GOALS:
-                source = get(name)
-                train, valid, test = (source.sample(seed=FIRST_SAMPLE + k).text for k in range(3))
-                run(key, parameters, train, valid, lambda model, s=source, t=test: model.bits(t) - s.bits(t))
-            else:
-                data = ALL[name]()
-                given = {"alphabet": data.alphabet, **parameters}
-                run(key, given, data.fit, None, lambda model, d=data: bits_after(model, d) / d.scored_symbols)
+def parts(names: Iterable[str], which: Iterable[str], seeds: Iterable[int]) -> None:
+    """One part left out at a time, on the first samples of `goals`."""
+    for seed, name, part in product(seeds, names, which):
+        parameters = PARTS[part]
+        key = {"study": "parts", "data": name, "budget": PARTS_BUDGET, "seed": seed, "part": part}
+        if name in GOALS:
+            source = get(name)
+            train, valid, test = (source.sample(seed=FIRST_SAMPLE + 3 * seed + k).text for k in range(3))
+            run(key, parameters, train, valid, lambda model, s=source, t=test: model.bits(t) - s.bits(t))
+        else:
+            data = ALL[name]()
+            given = {"alphabet": data.alphabet, **parameters}
+            run(key, given, data.fit, None, lambda model, d=data: bits_after(model, d) / d.scored_symbols)
 
 
 def times(names: Iterable[str], budgets: Iterable[float]) -> None:
@@ -184,13 +184,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="names of data")
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), help="what to leave out")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--first", type=int, default=0, help="the first of the seeds of `goals`")
+    parser.add_argument("--first", type=int, default=0, help="the first of the seeds of `goals` and `parts`")
     parser.add_argument("--budgets", nargs="+", type=float, default=BUDGETS, help="seconds of `times`")
     options = parser.parse_args()
     if options.study == "goals":
         goals(options.only or GOALS, range(options.first, options.first + options.seeds))
     elif options.study == "parts":
-        parts(options.only or PARTS_OF, options.parts or PARTS)
+        parts(options.only or PARTS_OF, options.parts or PARTS, range(options.first, options.first + options.seeds))
     elif options.study == "times":
         times(options.only or GOALS, options.budgets)
     elif options.study == "invariance":

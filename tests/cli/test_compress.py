@@ -130,6 +130,22 @@ def test_a_file_alone(glnn: Command, files: Path) -> None:
     assert glnn("decompress", "tunes.glnn", "back.txt").code == 2
 
 
+@pytest.mark.parametrize(
+    "given", [["tunes.txt", "out"], ["tunes", "more.txt", "out"], ["orders", "log.csv", "out"]], ids=len
+)
+def test_without_the_check(
+    given: list[str], in_trained: Command, trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = []
+    with monkeypatch.context() as patched:
+        for place in ("glnn.codec.alone._read", "glnn.codec.files.restore", "glnn.codec.message.check"):
+            patched.setattr(place, lambda *given_, **_: checked.append(given_))
+        assert in_trained("compress", *given, "--no-verify").code == 0 and not checked
+    assert in_trained("decompress", *given[:-2], "out", "back", "--force").code == 0
+    assert (trained / "back").read_bytes() == (trained / given[-2]).read_bytes()
+    (trained / "out").unlink()
+
+
 def test_what_was_compressed_by_something_else(in_trained: Command, trained: Path) -> None:
     assert in_trained("compress", "tunes", "more.txt", "text.glnn").code == 0
     assert in_trained("compress", "orders", "log.csv", "log.glnn").code == 0

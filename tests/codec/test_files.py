@@ -182,6 +182,11 @@ def test_a_file_is_only_left_when_it_decodes(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(message.StreamError, match="could not be decoded again, and nothing was written"):
         compress_file(model_of("bytes"), tmp_path / "plain", tmp_path / "packed")
     assert list(contents(tmp_path)) == ["plain"]
+    seen: list[float] = []
+    compress_file(model_of("bytes"), tmp_path / "plain", tmp_path / "packed", progress=seen.append, verify=False)
+    monkeypatch.undo()
+    decompress_file(model_of("bytes"), tmp_path / "packed", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == b"abc" and seen[-1] == 1.0
 
 
 def test_what_is_no_text_needs_a_model_of_bytes(tmp_path: Path) -> None:

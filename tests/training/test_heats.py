@@ -9,7 +9,7 @@ import pytest
 
 from glnn.training.budget import Budget
 from glnn.training.heats import Team, compete, turn_of
-from glnn.training.race import Run
+from glnn.training.race import Run, take_turns
 from glnn.training.sizes import Size
 
 pytestmark = pytest.mark.small
@@ -121,6 +121,23 @@ def test_a_team_that_needs_luck_races_by_halving_down_to_its_members() -> None:
     assert used[1] == 30.0 and used[2] == used[3] == 0.0
     assert best.seed == 13 and used[13] > used[12] - 8.0 > used[11] - 8.0 > 0.0
     assert sum(used.values()) == pytest.approx(105.0, abs=5.0)
+
+
+def test_as_many_starts_as_there_are_cores_begin_at_once() -> None:
+    def begun(teams: list[Team], beside: int) -> list[list[int]]:
+        seen: list[list[int]] = []
+
+        def together(turns: Any, *more: Any) -> bool:
+            seen.append([run.seed for run in turns])
+            return take_turns(turns, *more)
+
+        run_all(teams, 60.0, dict.fromkeys(range(20), -5.0), beside=beside, together=together)
+        return seen[:1]
+
+    # All of them are members in the end, so nothing is lost; of several teams only one wins.
+    assert begun([team(0, 1, 2, 3)], 2) == [[1, 2]] and begun([team(0, 1, 2, 3)], 8) == [[1, 2, 3]]
+    assert begun([team(0, 1, 2, 3), team(1, 11, 12)], 2) == [[1, 11]]
+    assert begun([team(0, 1, 2, 3, planned=1)], 2) == []
 
 
 def test_a_callback_ends_everything() -> None:

@@ -19,14 +19,17 @@ Paths = Annotated[
 
 def compress(
     paths: Paths,
+    verify: Annotated[
+        bool, typer.Option("--verify/--no-verify", help="Decode the result once as a check: twice the time.")
+    ] = True,
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
     """Compress a file, alone or with a model.
 
     Without a model it learns as it reads, and nothing but the result is needed to get the file back. With one, the same
-    model is needed. The result is decoded once as a check before it is written. A model of an event log compresses the
-    activities, and xz the other columns.
+    model is needed. The result is decoded once as a check before it is written, unless --no-verify is given. A model of
+    an event log compresses the activities, and xz the other columns.
 
     \b
     Examples:
@@ -36,7 +39,7 @@ def compress(
     """
     from glnn.cli.printing import print_facts, print_json
 
-    named, out, before, after = _written(paths, "compress", json, force)
+    named, out, before, after = _written(paths, "compress", json, force, verify)
     facts: dict[str, Any] = {"file": str(named), "bytes": before, "out": str(out), "compressed_bytes": after}
     if json:
         print_json(facts)
@@ -68,7 +71,9 @@ def decompress(
     print_facts(rows)
 
 
-def _written(paths: list[Path], command: str, json: bool, force: bool) -> tuple[Path, Path, int, int]:
+def _written(
+    paths: list[Path], command: str, json: bool, force: bool, verify: bool | None = None
+) -> tuple[Path, Path, int, int]:
     """Write the result of a command; the file, the result and the bytes of both."""
     from glnn import codec
     from glnn.cli.inputs import check_free
@@ -76,16 +81,19 @@ def _written(paths: list[Path], command: str, json: bool, force: bool) -> tuple[
     from glnn.codec.event_log import compress_log, decompress_log
 
     there = command == "compress"
+    checked: dict[str, Any] = {} if verify is None else {"verify": verify}
     run, named, out = _parted(paths, command)
     check_free(out, force)
     model, reading = (None, None) if run is None else open_model(run)
     with _on_disk(named) as file, _progress(f"{command}ing {named}", json) as progress:
         if model is None or reading is None:
-            (codec.compress_file_alone if there else codec.decompress_file_alone)(file, out, progress=progress)
+            (codec.compress_file_alone if there else codec.decompress_file_alone)(
+                file, out, progress=progress, **checked
+            )
         elif reading.format == "csv":
-            (compress_log if there else decompress_log)(model, reading, file, out)
+            (compress_log if there else decompress_log)(model, reading, file, out, **checked)
         else:
-            (model.compress_file if there else model.decompress_file)(file, out, progress=progress)
+            (model.compress_file if there else model.decompress_file)(file, out, progress=progress, **checked)
         return named, out, file.stat().st_size, out.stat().st_size
 
 

@@ -23,7 +23,7 @@ _LENGTH = struct.Struct("<Q")
 _DAMAGED = "it is damaged or was altered; use another copy"
 
 
-def compress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> None:
+def compress_log(model: Any, reading: ReadOptions, path: Path, out: Path, *, verify: bool = True) -> None:
     """Compress the activities with the model and the rest with xz."""
     from glnn.sequences.formats.text import read_text
 
@@ -40,7 +40,7 @@ def compress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> Non
         raise InputError(
             f"{path} repeats itself so much that decompressing it would look like an attack: use xz for it"
         )
-    write_whole(out, _MAGIC + _LENGTH.pack(len(packed)) + packed + model.compress(sequences))
+    write_whole(out, _MAGIC + _LENGTH.pack(len(packed)) + packed + model.compress(sequences, verify=verify))
 
 
 def decompress_log(model: Any, reading: ReadOptions, path: Path, out: Path) -> None:

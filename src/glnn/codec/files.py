@@ -29,22 +29,30 @@ Progress = Callable[[float], None]
 
 
 def compress_file(
-    model: Any, path: str | os.PathLike[str], target: str | os.PathLike[str], *, progress: Progress | None = None
+    model: Any,
+    path: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    progress: Progress | None = None,
+    verify: bool = True,
 ) -> int:
     """Compress the file at `path` into `target`, for `decompress_file` with the same model; returns the number of bytes
     written.
 
     The file is one sequence, cut into bytes, characters, words or lines like the data that the model learned from.
+    It is decoded once as a check, which takes as long again; `verify=False` leaves that out.
     """
     predictor = predictor_of(model)
     _check_kind(predictor)
     source = Path(path)
     size = max(source.stat().st_size, 1)
-    told = progress or (lambda done: None)
+    told, part = progress or (lambda done: None), 0.5 if verify else 1.0
     with beside(source, Path(target)) as output:
         with source.open("rb") as file, spooled() as code, spooled() as layout:
-            header = _encode(predictor, Blocks(file, lambda done: told(0.5 * done / size)), code, layout)
+            header = _encode(predictor, Blocks(file, lambda done: told(part * done / size)), code, layout)
             count = write_container(output, header, [code, layout])
+        if not verify:
+            return count
         try:
             restore(predictor, open_stream(predictor, output), output, Nowhere(), lambda done: told(0.5 + 0.5 * done))
         except StreamError as error:

@@ -24,10 +24,11 @@ Part = tuple[np.ndarray, tuple[Any] | None]
 """Codes, and the escaped token after them if there is one (in a tuple, since any token may be meant)."""
 
 
-def compress(model: Any, data: Any) -> bytes:
+def compress(model: Any, data: Any, *, verify: bool = True) -> bytes:
     """Data of any kind that the model reads, as bytes that `decompress` turns back into the same symbols.
 
-    `model` is a fitted estimator or any predictor. The result is decoded once as a check before it is returned.
+    `model` is a fitted estimator or any predictor. The result is decoded once as a check before it is returned,
+    which takes as long again; `verify=False` leaves that out.
     """
     predictor = predictor_of(model)
     alphabet = predictor.alphabet
@@ -51,7 +52,8 @@ def compress(model: Any, data: Any) -> bytes:
             ends=ends,
             portable=encoder.portable,
         )
-        verify(predictor, header, code)
+        if verify:
+            check(predictor, header, code)
         whole = io.BytesIO()
         write_container(whole, header, [code])
     return whole.getvalue()
@@ -196,7 +198,7 @@ def check_data(header: Header, found: bytes) -> None:
         raise DamagedStream(f"what the stream decodes to is not what was compressed: {hint}; use another copy")
 
 
-def verify(predictor: Predictor, header: Header, code: BinaryIO) -> None:
+def check(predictor: Predictor, header: Header, code: BinaryIO) -> None:
     """Decode what was just encoded, without keeping it."""
     code.seek(0)
     digest = SymbolDigest()

@@ -143,25 +143,28 @@ class SequenceModel(Conventions):
         ]
         return samples[0] if number_of is None else samples
 
-    def compress(self, data: Any) -> bytes:
+    def compress(self, data: Any, *, verify: bool = True) -> bytes:
         """Data of any kind that the model reads, as bytes that `decompress` turns back into the same symbols.
 
-        A text that is cut into words comes back with single spaces; `compress_file` keeps every byte.
+        A text that is cut into words comes back with single spaces; `compress_file` keeps every byte. It is
+        decoded once to be sure, which takes as long again; `verify=False` leaves that out.
         """
         check_fitted(self)
-        return message.compress(self, data)
+        return message.compress(self, data, verify=verify)
 
     def decompress(self, blob: bytes, *, most_symbols: int | None = None) -> Any:
         """What `compress` was given; refuses a damaged stream, one of another model, one of too many symbols."""
         check_fitted(self)
         return message.decompress(self, blob, most_symbols=most_symbols)
 
-    def compress_file(self, path: _Path, target: _Path, *, progress: files.Progress | None = None) -> int:
+    def compress_file(
+        self, path: _Path, target: _Path, *, progress: files.Progress | None = None, verify: bool = True
+    ) -> int:
         """Compress a file, cut as the model was trained, into another; returns the number of bytes written. `progress`
-        is called now and then with the part of the work that is done, 0 to 1.
+        is called now and then with the part of the work that is done, 0 to 1; `verify` as in `compress`.
         """
         check_fitted(self)
-        return files.compress_file(self, path, target, progress=progress)
+        return files.compress_file(self, path, target, progress=progress, verify=verify)
 
     def decompress_file(
         self, path: _Path, target: _Path, *, progress: files.Progress | None = None, most_symbols: int | None = None

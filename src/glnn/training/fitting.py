@@ -133,7 +133,7 @@ def train(
     try:
         if in_turns(plan, data.codes.size):
             more = all_data.left_for_batches(whole) if refit else 0.0
-            best = compete(teams, plan.budget, trainer, listen, together, more)
+            best = compete(teams, plan.budget, trainer, listen, together, more, 1 if together is None else plan.cores)
         else:
             best = race(runs, plan.budget, trainer, listen, teams[0].members, together)
         if refit:

@@ -56,10 +56,12 @@ def compete(
     listener: Listener,
     together: Together | None = None,
     more: float = 0.0,
+    beside: int = 1,
 ) -> Run:
     """Train within a budget of seconds; returns the best run, whose team is the one to keep.
 
-    A team that races by halving may spend so many seconds `more`.
+    A team that races by halving may spend so many seconds `more`. So many runs train `beside` each other: a team that
+    is the only one of its kind has as many starts in its heat, since they are members if it wins.
     """
     assert budget.seconds is not None
     turn = turn_of(budget, teams)
@@ -67,9 +69,7 @@ def compete(
     try:
         # Those that need luck are short, and first: so that a score is seen early if there is one, and the others
         # know what they have to reach.
-        heats = [
-            [run for team in teams if team.halving is of for run in team.runs[: team.in_heat]] for of in (True, False)
-        ]
+        heats = [_heat([team for team in teams if team.halving is of], beside) for of in (True, False)]
         giving_up = _who_gives_up(trainer, teams)
         if not any(take_turns(heat, {"seconds": turn}, giving_up, listener, together) for heat in heats):
             team = teams[best_of(runs).team]
@@ -80,6 +80,13 @@ def compete(
     except KeyboardInterrupt:
         interrupted(runs)
     return best_of(runs)
+
+
+def _heat(teams: Sequence[Team], beside: int) -> list[Run]:
+    if len(teams) == 1 and not teams[0].halving:
+        most = min(beside, teams[0].planned or teams[0].members)
+        return list(teams[0].runs[: max(most, teams[0].in_heat)])
+    return [run for team in teams for run in team.runs[: team.in_heat]]
 
 
 def _who_gives_up(trainer: Callable[[Run], Trainer], teams: Sequence[Team]) -> Callable[[Run], Trainer]:
