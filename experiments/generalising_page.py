@@ -79,15 +79,17 @@ def goals(lines: Sequence[Record], studies: Sequence[str]) -> str:
 
 
 def parts(lines: Sequence[Record]) -> str:
-    """One part left out at a time."""
-    found = {(line["data"], line["part"]): line["value"] for line in of(lines, "parts")}
+    """One part left out at a time, on every sample, sorted."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for line in of(lines, "parts"):
+        found.setdefault((line["data"], line["part"]), []).append(line["value"])
     names = list(dict.fromkeys(name for name, _ in found))
     if not names:
         return "Not run yet (`python experiments/generalising.py parts`)."
     rows = []
     for part in dict.fromkeys(part for _, part in found):
-        cells = [found.get((name, part)) for name in names]
-        rows.append([part, *("" if cell is None else number(cell) for cell in cells)])
+        cells = [sorted(found.get((name, part), [])) for name in names]
+        rows.append([part, *(", ".join(map(number, cell)) for cell in cells)])
     return markdown(["", *(TITLES.get(name, f"`{name}`, bits per character") for name in names)], rows)
 
 

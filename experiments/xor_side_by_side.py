@@ -114,8 +114,16 @@ class Networks:
 class Training:
     """Rounds of steps; each has an update of w for networks whose last one of the transitions was taken."""
 
-    def __init__(self, networks: Networks, parts: list[Lines], frequencies: np.ndarray, every: int, seed: int) -> None:
-        self.networks, self.parts, self.every = networks, parts, every
+    def __init__(
+        self,
+        networks: Networks,
+        parts: list[Lines],
+        frequencies: np.ndarray,
+        every: int,
+        seed: int,
+        metric_damping: float = 1.0,
+    ) -> None:
+        self.networks, self.parts, self.every, self.metric_damping = networks, parts, every, metric_damping
         self.damping = frequencies[:, None] + np.finfo(float).eps
         self.generator, self.order, self.functions = np.random.default_rng(seed), [], compiled()
         most, symbols = max(part.count for part in parts), networks.w.shape[1]
@@ -183,11 +191,11 @@ class Training:
             self.functions.backward, *lines.data, networks.tau, self.states, w, self.p, lines.correct, w.shape[1],
             self.every, G, M, gradient, modulus, self.low, self.high,
         )  # fmt: skip
-        call(self.functions.solve, G, M, ctypes.c_double(1.0), step)
+        call(self.functions.solve, G, M, ctypes.c_double(self.metric_damping), step)
         rates = networks.rates[1]
         kept = networks.tau.copy(), networks.V0.copy()
         networks.tau += rates * np.nan_to_num(step, posinf=0.0, neginf=0.0)
-        networks.V0 += rates * gradient / (modulus + 1.0)
+        networks.V0 += rates * gradient / (modulus + self.metric_damping)
         value, _ = self.score(lines, self.trial_states, self.trial_activities, self.trial_p)
         good = (value >= self.value) & np.isfinite(value)
         networks.tau[..., ~good], networks.V0[..., ~good] = kept[0][..., ~good], kept[1][..., ~good]
@@ -215,6 +223,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=10000)
     parser.add_argument("--length", type=int, default=0, help="the T of the lines; 0 is the paper's 100")
     parser.add_argument("--every", type=int, default=8, help="the metric comes from one line in so many")
+    parser.add_argument("--damping", type=float, default=1.0, help="added to the diagonal of the metric")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     source = get("xor", **({"length": options.length} if options.length else {}))
@@ -222,7 +231,8 @@ def main() -> None:
     known = list(range(SYMBOLS)) if options.half_count else sorted({int(code) for code in data.codes[data.mask]})
     networks = Networks.begun(data, options.first, known)
     frequencies = np.bincount(data.codes, minlength=SYMBOLS)[known] / data.codes.size
-    training = Training(networks, Lines.of(data, known, options.stretches), frequencies, options.every, options.seed)
+    parts = Lines.of(data, known, options.stretches)
+    training = Training(networks, parts, frequencies, options.every, options.seed, options.damping)
     whole, held_out = Lines.of(data, known)[0], Lines.of(valid, known)[0]
     room = lanes(options.lines, UNITS), lanes(options.lines, UNITS), lanes(options.lines, len(known))
     points, rounds, begun = [], 0, time.process_time()

@@ -51,6 +51,7 @@ def test_the_recipes(kind: str) -> None:
         ({"patience": 7}, "batch", "rbpm", False),
         ({"patience": 0.2}, "stochastic", "adam", True),
         ({"noise": 0.2}, "stochastic", "adam", False),
+        ({"noise": 0.0}, "stochastic", "adam", True),
         ({"budget": "20 steps"}, "stochastic", "adam", False),
         ({"restarts": 3}, "stochastic", "adam", False),
     ],

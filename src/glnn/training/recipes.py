@@ -68,7 +68,9 @@ def resolve(values: dict[str, Any], paper_metric: str) -> Method:
     known = {one.name for one in fields(Settings)}
     settings = Settings(**{name: value for name, value in {**values, **chosen}.items() if name in known})
     rival = None
-    left_open = values["training"] == values["restarts"] == values["noise"] == "auto" and values["trainer"] is None
+    left_open = values["training"] == values["restarts"] == "auto" and values["trainer"] is None
+    # It has no noise, so whoever asks for some does not mean it.
+    left_open = left_open and values["noise"] in ("auto", 0.0)
     # A step of one is not a step of the other: they race for seconds only.
     if stochastic and left_open and values["budget"].seconds is not None:
         rival = replace(
