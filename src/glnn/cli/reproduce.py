@@ -20,7 +20,19 @@ INTERRUPTED = 130
 _RUNNING = ("scale", "out", "workers", "cluster", "steps", "seeds", "only", "limit", "no_run", "page", "json", "quiet")
 _TAKEN = {
     "table": (*_RUNNING, "sizes", "reading"),
-    "xor": (*_RUNNING, "lines", "apart", "coherence", "longest", "fold", "half_count", "batches", "length", "restart"),
+    "xor": (
+        *_RUNNING,
+        "lines",
+        "apart",
+        "coherence",
+        "longest",
+        "fold",
+        "half_count",
+        "batches",
+        "length",
+        "restart",
+        "dwell",
+    ),
     "figures": ("scale", "out", "figures", "json", "quiet"),
 }
 
@@ -40,7 +52,11 @@ class XorOptions(NamedTuple):
     ] = 0
     longest: Annotated[
         int,
-        typer.Option(min=0, metavar="SYMBOLS", help="Distant XOR: also with time scales from 2 to this many symbols."),
+        typer.Option(
+            min=0,
+            metavar="SYMBOLS",
+            help="Distant XOR: also (with --batches: those) with time scales from 2 to this many symbols.",
+        ),
     ] = 0
     fold: Annotated[
         int,
@@ -68,6 +84,10 @@ class XorOptions(NamedTuple):
             metavar="PASSES",
             help="Distant XOR: also (with --batches: those) begun anew if at chance after PASSES.",
         ),
+    ] = 0
+    dwell: Annotated[
+        int,
+        typer.Option(min=0, metavar="STEPS", help="Distant XOR: with --batches, STEPS steps on each stretch."),
     ] = 0
 
 

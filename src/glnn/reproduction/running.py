@@ -194,6 +194,7 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
         validate_every=VALIDATE_EVERY,
         coherence=coherence,
         batch_size=1 if setting.batches else None,
+        batch_steps=setting.dwell or 1,
     )
     few = sequences.source.encode(sequences.train.text[:_WARM_UP_SYMBOLS])
     # Outside the budget; processes that compile at once would spoil the cache, so they wait for each other.

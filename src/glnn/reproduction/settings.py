@@ -128,6 +128,8 @@ class Setting:
     restart: int = 0
     """Distant XOR: passes after which a run that is still at chance begins anew, from another random start; 0 for
     never."""
+    dwell: int = 0
+    """Distant XOR: steps on a stretch before the next one is drawn; 0 is 1."""
     silent: bool = False
     """Whether symbols that are never to be predicted begin with log 0, as w_0y = log ν_y has it. Estimators, which may
     meet them later on, begin with the log of half a count."""
@@ -151,6 +153,7 @@ class Setting:
             f"constants folded every {self.fold}" if self.fold else "",
             f"T = {self.length}" if self.length else "",
             f"steps on one of {self.batches} stretches" if self.batches else "",
+            f"{self.dwell} steps on each" if self.dwell else "",
             f"begun anew if at chance after {self.restart} passes" if self.restart else "",
             f"recipe {self.recipe}" if self.recipe else "",
             "begun at half a count" if self.source == "xor" and not self.silent else "",
@@ -182,6 +185,7 @@ LATER = (
     "recipe",
     "batches",
     "restart",
+    "dwell",
     "silent",
 )
 

@@ -25,6 +25,8 @@ class Settings:
     output_metric: str = "qdh"
     damping: float = 1.0
     batch_size: int | None = None
+    batch_steps: int = 1
+    """Steps on a batch before the next one is drawn. A run that is taken up again in between draws a new one."""
     sequence_weights: SequenceWeights = "length"
     patience: int | None = None
     validate_every: int = 1
@@ -62,6 +64,8 @@ class Settings:
             raise ValueError(f"damping is {self.damping}: it must be 0 or more")
         if self.batch_size is not None and self.batch_size < 1:
             raise ValueError(f"batch_size is {self.batch_size}: at least one sequence a batch is needed")
+        if self.batch_steps < 1:
+            raise ValueError(f"batch_steps is {self.batch_steps}: at least 1 step on a batch is needed")
         if self.patience is not None and self.patience < 1:
             raise ValueError(f"patience is {self.patience}: at least 1 step is needed")
         if self.validate_every < 1:

@@ -196,7 +196,7 @@ class Trainer:
 
     def _begin_step(self) -> Forward:
         """The forward pass at the current parameters, on a new batch when there are batches."""
-        if self._batched:
+        if self._batched and (self._current is None or self.progress.step % self.settings.batch_steps == 0):
             chosen = np.sort(self.generator.permutation(len(self.data))[: self.settings.batch_size])
             corpus = self._prepare(self.data.select(chosen))
             self._engine = self._engine.on(corpus)
