@@ -91,7 +91,7 @@ class Networks:
     passes: np.ndarray = field(default_factory=lambda: np.zeros(NETWORKS, int))
 
     @classmethod
-    def begun(cls, data: Any, first: int, known: list[int]) -> Networks:
+    def begun(cls, data: Any, first: int, known: list[int], longest: float = 0.0) -> Networks:
         """Starts of the seeds from `first` on."""
         counts, predicted = (
             np.bincount(codes, minlength=SYMBOLS).astype(float) for codes in (data.codes, data.codes[data.mask])
@@ -100,7 +100,8 @@ class Networks:
         for lane in range(NETWORKS):
             generator = np.random.default_rng(first + lane)
             graph = random_graph(UNITS, UNITS, generator)
-            model: Any = MODELS["glnn"](graph, SYMBOLS)
+            scales = {"time_scales": 1.0 / np.geomspace(2.0, longest, UNITS)} if longest else {}
+            model: Any = MODELS["glnn"](graph, SYMBOLS, **scales)
             params = model.initial(predicted, counts, generator)
             if len(known) < SYMBOLS:
                 params = silenced(params, predicted)
@@ -122,9 +123,11 @@ class Training:
         every: int,
         seed: int,
         metric_damping: float = 1.0,
+        dwell: int = 1,
     ) -> None:
         self.networks, self.parts, self.every, self.metric_damping = networks, parts, every, metric_damping
         self.damping = frequencies[:, None] + np.finfo(float).eps
+        self.dwell, self.stayed = dwell, 0
         self.generator, self.order, self.functions = np.random.default_rng(seed), [], compiled()
         most, symbols = max(part.count for part in parts), networks.w.shape[1]
         self.states, self.activities, self.trial_states, self.trial_activities = (lanes(most, UNITS) for _ in range(4))
@@ -140,8 +143,10 @@ class Training:
         self._move()
 
     def _begin(self) -> None:
-        if self.lines is not None and len(self.parts) == 1:
+        self.stayed += 1
+        if self.lines is not None and (len(self.parts) == 1 or self.stayed < self.dwell):
             return
+        self.stayed = 0
         if not self.order:
             self.order = list(self.generator.permutation(len(self.parts)))
         self.lines = self.parts[self.order.pop()]
@@ -223,16 +228,18 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=10000)
     parser.add_argument("--length", type=int, default=0, help="the T of the lines; 0 is the paper's 100")
     parser.add_argument("--every", type=int, default=8, help="the metric comes from one line in so many")
+    parser.add_argument("--longest", type=float, default=0.0, help="time scales from 2 to so many symbols")
+    parser.add_argument("--dwell", type=int, default=1, help="rounds on a stretch before the next one")
     parser.add_argument("--damping", type=float, default=1.0, help="added to the diagonal of the metric")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     source = get("xor", **({"length": options.length} if options.length else {}))
     data, valid = (source.encode(source.sample(options.lines, options.seed + k).text) for k in (0, 1))
     known = list(range(SYMBOLS)) if options.half_count else sorted({int(code) for code in data.codes[data.mask]})
-    networks = Networks.begun(data, options.first, known)
+    networks = Networks.begun(data, options.first, known, options.longest)
     frequencies = np.bincount(data.codes, minlength=SYMBOLS)[known] / data.codes.size
     parts = Lines.of(data, known, options.stretches)
-    training = Training(networks, parts, frequencies, options.every, options.seed, options.damping)
+    training = Training(networks, parts, frequencies, options.every, options.seed, options.damping, options.dwell)
     whole, held_out = Lines.of(data, known)[0], Lines.of(valid, known)[0]
     room = lanes(options.lines, UNITS), lanes(options.lines, UNITS), lanes(options.lines, len(known))
     points, rounds, begun = [], 0, time.process_time()

@@ -25,6 +25,7 @@ from glnn.reproduction.settings import Setting, from_json
 from glnn.reproduction.xor import XorPoint, XorRecord, error_rate, success_passes, successes
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
+from glnn.training.settings import Settings
 
 MUSIC = Setting("music", "glnn", "qdh", "rbpm", 5, 3, 0, "4 steps", 40)
 
@@ -152,6 +153,25 @@ def test_steps_on_stretches_are_made_on_whole_lines_and_count_as_parts_of_a_pass
     line = run_setting(setting)
     # Each step makes two updates, each on a third of the data.
     assert line["passes"] == 4 and line["steps"] == 6 and line["trajectory"]["passes"] == [0, 2, 4]
+
+
+def test_several_steps_on_a_stretch_before_the_next() -> None:
+    def stretches(dwell: int) -> list[int]:
+        setting = xor_settings(4, 1, 30, batches=3, dwell=dwell, longest=30)[0]
+        assert (setting.dwell, setting.longest, setting.batches) == (dwell, 30, 3)
+        trainer, seen = new_trainer(setting, sequences_of(setting), validated=False), []
+        for _ in range(6):
+            trainer.step()
+            seen.append(trainer.engine.corpus)
+        return [sum(one is before for before in seen[:k]) for k, one in enumerate(seen)]
+
+    assert stretches(0) == [0] * 6 and stretches(2) == [0, 1] * 3
+    # Time scales alone are a form of their own, unless they are those of the steps on stretches.
+    forms = [setting.form for setting in xor_settings(4, 1, 30, batches=3, dwell=2, longest=30)]
+    assert forms[0] == "time scales to 30, steps on one of 3 stretches, 2 steps on each" and forms[2:] == ["", ""]
+    assert "time scales to 30" in xor_settings(4, 1, 30, longest=30)[0].form
+    with pytest.raises(ValueError, match="batch_steps is 0"):
+        Settings(batch_steps=0)
 
 
 def test_a_run_at_chance_begins_anew_where_a_setting_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
