@@ -85,7 +85,9 @@ def those(network: Any, kept: list[int]) -> Any:
     other.members_ = [network.members_[k] for k in kept]
     other.starts_ = (None,) * len(kept)
     other.member_smoothing_ = [(network.member_smoothing_ or [0.0] * len(network.networks_))[k] for k in kept]
-    networks = [(network.networks_[k].model, network.networks_[k].params if before is None else before[k]) for k in kept]
+    networks = [
+        (network.networks_[k].model, network.networks_[k].params if before is None else before[k]) for k in kept
+    ]
     other.params_ = networks[0][1]
     other._use(networks, network.escape_probability_)
     return other

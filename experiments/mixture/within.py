@@ -118,7 +118,9 @@ class Kept:
             columns = self._with_insurance(list(found[f"fold{number}"].T[: len(names)]), codes)
             self.folds.append((columns, _first(found[f"fold{number}_sequence"]), found[f"fold{number}_sequence"]))
             number += 1
-        self.network_alone = float(-np.log2(found["scored_network"][np.arange(found["scored"].size), found["scored"]]).sum())
+        self.network_alone = float(
+            -np.log2(found["scored_network"][np.arange(found["scored"].size), found["scored"]]).sum()
+        )
         self.members = found["members"].tolist()
 
     def _columns(self, rows: list[np.ndarray], codes: np.ndarray) -> np.ndarray:
