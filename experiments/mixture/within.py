@@ -3,8 +3,8 @@
     python experiments/mixture/within.py FOLDER [--out FILE]
 
 Reads what `crossfit.py` keeps, writes one JSON line a file. Inside a sequence the weights follow Bayes' rule and go
-back to the shares at the rate α: W_k ← (1 − α) W_k p_k / p + α w_k, begun anew from w with every sequence. α = 1 is
-the mixture as it is. The shares w suit the held-out cases at each α (expectation–maximisation).
+back to the shares at the rate α: W_k ← (1 − α) W_k p_k / p + α w_k, begun anew from w with every sequence. α = 1 are
+shares that stay. *Parts follow*: uniform and ends keep their shares; *all follow*: they do not, and w suits that α.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from glnn.predictors.ends import chances_of_ends  # noqa: E402
 RESULTS = ROOT / "experiments" / "results" / "mixture" / "within.jsonl"
 NAMES = ("contexts", "tree", "ngrams", "network")
 BEFORE, UNIFORM, ENDS, LEAST = 0.25, 0.5, 1.0, 0.02
-RATES = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003, 0.001)
+Known = tuple[np.ndarray, np.ndarray, np.ndarray]
+RATES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 
 
 @numba.njit(cache=True)
@@ -97,145 +98,128 @@ def bits(p: np.ndarray, first: np.ndarray, w: np.ndarray, alpha: float) -> np.nd
 
 
 class Kept:
-    """Columns of the chances of each symbol by every part, uniform and ends last; firsts of sequences."""
+    """Chances of each symbol by contexts, tree, n-grams, network, uniform and ends; where sequences begin; which."""
 
     def __init__(self, path: Path) -> None:
         found = dict(np.load(path))
-        self.name, self.network = path.stem, bool(found["stays"])
-        names = NAMES if self.network else NAMES[:3]
-        self.parts = names
-        late = int(found["late"]) if self.network else found["held"].size
+        self.stays, self.way = bool(found["stays"]), found["way"].tolist()
         self.size, self.end = found["scored_contexts"].shape[1], int(found["end"])
-        self.held = self._columns([found[f"held_{n}"][-late:] for n in names], found["held"][-late:])
-        self.scored = self._columns([found[f"scored_{n}"] for n in names], found["scored"])
-        self.first = _first(found["held_sequence"][-late:]), _first(found["scored_sequence"])
-        self.sequence = found["held_sequence"][-late:] - found["held_sequence"][-late], found["scored_sequence"]
-        self.codes = found["held"][-late:], found["scored"]
+        late, members = int(found["late"]), [f"_{name}" for name in NAMES]
+        held, sequence = found["held"], found["held_sequence"]
+        place = np.arange(held.size)
+        parts = [found[f"held{name}"][place, held] for name in members[:3]]
+        self.fifth = self._known([*parts, np.zeros(held.size)], held, sequence)
+        network = found["held_network"][np.arange(late), held[-late:]]
+        self.late = self._known([*(part[-late:] for part in parts), network], held[-late:], sequence[-late:])
+        scored = found["scored"]
+        parts = [found[f"scored{name}"][np.arange(scored.size), scored] for name in members]
+        self.scored = self._known(parts, scored, found["scored_sequence"])
         self.folds = []
-        number = 0
-        while f"fold{number}" in found:
-            codes = found[f"fold{number}_codes"]
-            columns = self._with_insurance(list(found[f"fold{number}"].T[: len(names)]), codes)
-            self.folds.append((columns, _first(found[f"fold{number}_sequence"]), found[f"fold{number}_sequence"]))
-            number += 1
-        self.network_alone = float(
-            -np.log2(found["scored_network"][np.arange(found["scored"].size), found["scored"]]).sum()
-        )
+        while (name := f"fold{len(self.folds)}") in found:
+            own = found[f"{name}_codes"], found[f"{name}_sequence"]
+            self.folds.append(self._known(list(found[name].T), *own))
         self.members = found["members"].tolist()
 
-    def _columns(self, rows: list[np.ndarray], codes: np.ndarray) -> np.ndarray:
-        return self._with_insurance([one[np.arange(codes.size), codes] for one in rows], codes)
-
-    def _with_insurance(self, columns: list[np.ndarray], codes: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(
-            np.column_stack(
-                [*columns, np.full(codes.size, 1.0 / self.size), chances_of_ends(codes, self.end, self.size)]
-            )
-        )
-
-    @property
-    def before(self) -> np.ndarray:
-        return np.array([BEFORE] * len(self.parts) + [UNIFORM, ENDS])
+    def _known(self, parts: list[np.ndarray], codes: np.ndarray, sequence: np.ndarray) -> Known:
+        uniform, ends = np.full(codes.size, 1.0 / self.size), chances_of_ends(codes, self.end, self.size)
+        first = np.append(True, np.diff(sequence) != 0)
+        return np.column_stack([*parts, uniform, ends]), first, sequence - sequence[0]
 
 
-def _first(sequence: np.ndarray) -> np.ndarray:
-    return np.append(True, np.diff(sequence) != 0)
+def pooled(parts: list[Known]) -> Known:
+    """Several held-out parts one after the other."""
+    sequences, last = [], 0
+    for _, _, sequence in parts:
+        sequences.append(sequence + last)
+        last = int(sequences[-1][-1]) + 1
+    return np.concatenate([p for p, _, _ in parts]), np.concatenate([f for _, f, _ in parts]), np.concatenate(sequences)
 
 
 def error(saved: np.ndarray, sequence: np.ndarray) -> tuple[float, float]:
-    each = np.bincount(sequence - sequence[0], saved)
+    """What is saved, and its standard error over sequences."""
+    each = np.bincount(sequence, saved)
     return float(each.sum()), float(each.std() * np.sqrt(each.size))
 
 
-def shares(kept: Kept, p: np.ndarray, first: np.ndarray, sequence: np.ndarray, alpha: float) -> np.ndarray:
-    """As the mixture takes them, at a rate."""
-    before, n = kept.before, p.shape[1]
+def shares(known: Known, network: bool, alpha: float = 1.0) -> np.ndarray:
+    """As the mixture takes them, with or without the network, for odds that all follow at a rate."""
+    p, first, sequence = known
+    before = np.array([BEFORE] * 4 + [UNIFORM, ENDS])
 
     def best(there: np.ndarray) -> np.ndarray:
-        found = np.zeros(n)
+        found = np.zeros(6)
         found[there] = fitted(np.ascontiguousarray(p[:, there]), first, before[there], alpha)
         few = there & (found >= LEAST)
-        few[[0, n - 2, n - 1]] = True
+        few[[0, 4, 5]] = True
         found[:] = 0.0
         found[few] = fitted(np.ascontiguousarray(p[:, few]), first, before[few], alpha)
         return found
 
-    every = best(np.ones(n, bool))
-    if not kept.network:
+    there = np.array([True, True, True, network, True, True])
+    every = best(there)
+    if not network:
         return every
-    own = np.ones(n, bool)
-    own[1:3] = False
-    fewer = best(own)
+    there[1:3] = False
+    fewer = best(there)
     saved, by = error(bits(p, first, fewer, alpha) - bits(p, first, every, alpha), sequence)
     return every if saved > by else fewer
 
 
+def parts_follow(known: Known, w: np.ndarray, alpha: float) -> np.ndarray:
+    """Bits where uniform and ends keep their shares."""
+    p, first, _ = known
+    said, own = np.empty(len(p)), w[:4].sum()
+    follow(np.ascontiguousarray(p[:, :4]), first, w[:4] / own, alpha, said)
+    found: np.ndarray = -np.log2(own * said + p[:, 4:] @ w[4:])
+    return found
+
+
 def ways(kept: Kept) -> dict[str, Any]:
-    p, q = kept.held, kept.scored
-    alone = {name: float(-np.log2(q[:, k]).sum()) for k, name in enumerate(kept.parts)}
-    held_alone = {name: float(-np.log2(p[:, k]).sum()) for k, name in enumerate(kept.parts)}
-    found, held, told = {}, {}, {}
-    by_rate = {}
+    """Bits of the scored cases by every way."""
+    known, scored = kept.late if kept.stays else kept.fifth, kept.scored
+    now = shares(known, kept.stays)
+    alone = {name: float(-np.log2(scored[0][:, k]).sum()) for k, name in enumerate(NAMES)}
+    found = {"shares stay": float(parts_follow(scored, now, 1.0).sum())}
     for alpha in RATES:
-        w = shares(kept, p, kept.first[0], kept.sequence[0], alpha)
-        by_rate[alpha] = w
-        held[alpha] = bits(p, kept.first[0], w, alpha)
-        found[f"alpha {alpha:g}"] = float(bits(q, kept.first[1], w, alpha).sum())
-    best = min(RATES, key=lambda a: held[a].sum())
-    found["alpha that suits held-out"] = found[f"alpha {best:g}"]
-    saved, by = error(held[1.0] - held[best], kept.sequence[0])
-    sure = best if saved > by else 1.0
-    found["alpha if it saves a standard error"] = found[f"alpha {sure:g}"]
-    sure = best if saved > 2 * by else 1.0
-    found["alpha if it saves two"] = found[f"alpha {sure:g}"]
-    told["alpha"], told["saved, errors"] = best, round(saved / max(by, 1e-9), 2)
-    # The shares of the mixture as it is, whatever the rate.
-    for alpha in (0.3, 0.1, 0.03):
-        found[f"the same shares, alpha {alpha:g}"] = float(bits(q, kept.first[1], by_rate[1.0], alpha).sum())
+        found[f"parts follow, {alpha:g}"] = float(parts_follow(scored, now, alpha).sum())
+    on_held = {alpha: float(parts_follow(known, now, alpha).sum()) for alpha in (1.0, *RATES)}
+    suits = min(on_held, key=on_held.__getitem__)
+    found["parts follow as suits held-out cases"] = float(parts_follow(scored, now, suits).sum())
+    for alpha in (0.3, 0.1):
+        w = shares(known, kept.stays, alpha)
+        found[f"all follow, {alpha:g}"] = float(bits(*scored[:2], w, alpha).sum())
     # The whole beside its best part.
-    w = by_rate[1.0]
-    whole, after = p @ w, q @ w
-    k = int(np.argmin([held_alone[name] for name in kept.parts]))
-    two_p, two_q = (np.column_stack([one, part[:, k]]) for one, part in ((whole, p), (after, q)))
-    for alpha in (0.3, 0.1, 0.03, 0.01):
-        v = fitted(two_p, kept.first[0], np.array([1.0, 0.25]), alpha)
-        found[f"whole and best part, alpha {alpha:g}"] = float(bits(two_q, kept.first[1], v, alpha).sum())
-        found[f"whole and best part evenly, alpha {alpha:g}"] = float(
-            bits(two_q, kept.first[1], np.array([0.5, 0.5]), alpha).sum()
-        )
-    if kept.folds:
-        every = np.concatenate([p, *(fold[0] for fold in kept.folds)])
-        first = np.concatenate([kept.first[0], *(fold[1] for fold in kept.folds)])
-        sequence, last = [kept.sequence[0]], kept.sequence[0][-1] + 1
-        for fold in kept.folds:
-            sequence.append(fold[2] - fold[2][0] + last)
-            last = sequence[-1][-1] + 1
-        order = np.concatenate(sequence)
-        for alpha in (1.0, 0.3, 0.1):
-            w = shares(kept, every, first, order, alpha)
-            found[f"shares from {'all' if alpha == 1 else 'all,'} parts held out, alpha {alpha:g}"] = float(
-                bits(q, kept.first[1], w, alpha).sum()
-            )
-            if alpha == 1.0:
-                told["shares of all parts"] = w.round(5).tolist()
-        told["folds"] = [
-            {name: round(float(-np.log2(fold[0][:, k]).sum()), 1) for k, name in enumerate(kept.parts)}
-            for fold in kept.folds
-        ]
-    w = fitted(q, kept.first[1], kept.before, 1.0)
-    found["shares in hindsight"] = float(bits(q, kept.first[1], w, 1.0).sum())
-    told["shares in hindsight"] = w.round(5).tolist()
-    core = by_rate[1.0].copy()
-    core[-2:] = 0.0
-    found["as it is, without insurance"] = float(-np.log2(q @ (core / core.sum())).sum())
-    told["shares"] = by_rate[1.0].round(5).tolist()
-    told["held-out symbols"], told["members"] = len(p), kept.members
+    best = int(np.argmin(-np.log2(np.maximum(known[0][:, : 4 if kept.stays else 3], 1e-300)).sum(0)))
+    two = [np.column_stack([p @ now, p[:, best]]) for p in (known[0], scored[0])]
+    for alpha in (0.3, 0.03):
+        v = fitted(two[0], known[1], np.array([1.0, 0.25]), alpha)
+        found[f"whole and best part, {alpha:g}"] = float(bits(two[1], scored[1], v, alpha).sum())
+    told: dict[str, Any] = {
+        "way": kept.way,
+        "stays": kept.stays,
+        "members": kept.members,
+        "shares": now.round(5).tolist(),
+    }
+    if kept.stays and kept.folds:
+        of_all = shares(pooled([kept.late, *kept.folds]), True)
+        insured = np.append(of_all[:4] * now[:4].sum() / of_all[:4].sum(), now[4:])
+        told["shares of all held-out parts"] = of_all.round(5).tolist()
+    else:
+        of_all = insured = now
+    for name, w in (("all held-out parts", insured), ("all held-out parts, their insurance", of_all)):
+        found[name] = float(parts_follow(scored, w, 1.0).sum())
+        found[f"{name}, parts follow, 0.3"] = float(parts_follow(scored, w, 0.3).sum())
+    core = np.append(now[:4] / now[:4].sum(), [0.0, 0.0])
+    found["no insurance"] = float(parts_follow(scored, core, 1.0).sum())
+    found["shares in hindsight"] = float(parts_follow(scored, shares(scored, kept.stays), 1.0).sum())
+    without, beside = shares(kept.fifth, False), shares(kept.late, True)
+    found["without the network"] = float(parts_follow(scored, without, 1.0).sum())
+    found["with it, parts follow, 0.3"] = float(parts_follow(scored, beside, 0.3).sum())
+    for name, part in (("the end", kept.late), ("all", pooled([kept.late, *kept.folds]))):
+        saved, by = error(bits(*part[:2], shares(part, False), 1.0) - bits(*part[:2], shares(part, True), 1.0), part[2])
+        told[f"gain of the network on {name}, errors"] = round(saved / max(by, 1e-9), 2)
     return {
-        "network": kept.network,
         "alone": {name: round(one, 1) for name, one in alone.items()},
-        "network alone": round(kept.network_alone, 1),
-        "held out, alone": {name: round(one, 1) for name, one in held_alone.items()},
-        "held out, as it is": round(float(held[1.0].sum()), 1),
         "bits": {name: round(one, 1) for name, one in found.items()},
         **told,
     }
@@ -246,22 +230,27 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
-    changes: dict[str, list[tuple[float, str]]] = {}
+    lines = []
     with options.out.open("w") as file:
         for path in sorted(options.folder.glob("*.npz")):
-            kept = Kept(path)
             name, split, budget = path.stem.rsplit("_", 2)
-            found = {"set": name, "split": float(split), "budget": float(budget), **ways(kept)}
-            file.write(json.dumps(found) + "\n")
-            now, best = found["bits"]["alpha 1"], min(found["alone"].values())
-            changes.setdefault("as it is, against the best part", []).append((100 * (now / best - 1), path.stem))
-            for way, cost in found["bits"].items():
-                changes.setdefault(way, []).append((100 * (cost / now - 1), path.stem))
-    print("change in percent: mean, worst, best")
-    for way, each in changes.items():
-        worst, best = max(each), min(each)
-        mean = np.mean([change for change, _ in each])
-        print(f"{way:45} {mean:+.3f} ({len(each)}) worst {worst[0]:+.2f} {worst[1]}, best {best[0]:+.2f} {best[1]}")
+            lines.append({"set": name, "split": float(split), "budget": float(budget), **ways(Kept(path))})
+            file.write(json.dumps(lines[-1]) + "\n")
+            file.flush()
+    print("change in percent where a network stays, and where none does: mean, better, worse, worst")
+    for way in lines[0]["bits"]:
+        told = []
+        for stays in (True, False):
+            each = [
+                (100 * (line["bits"][way] / line["bits"]["shares stay"] - 1), f"{line['set']} {line['split']}")
+                for line in lines
+                if line["stays"] == stays
+            ]
+            if each:
+                changes, (worst, where) = [change for change, _ in each], max(each)
+                better, worse = sum(c < 0 for c in changes), sum(c > 0 for c in changes)
+                told.append(f"{np.mean(changes):+.2f} {better} {worse} of {len(each)}, {worst:+.2f} {where}")
+        print(f"{way:50} {' | '.join(told)}")
 
 
 if __name__ == "__main__":

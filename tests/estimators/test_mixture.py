@@ -12,8 +12,10 @@ import pytest
 
 import glnn
 from glnn.codec import encoded_bits
+from glnn.codec.errors import WrongModel
 from glnn.codec.state_steps import steps_of
 from glnn.coding.range_coder import PENDING, PLACE, encoder
+from glnn.estimators import mixture
 from glnn.predictors import Predictor
 from glnn.predictors.experts import Beside, best_shares
 from glnn.predictors.frozen_trial import FrozenTrial
@@ -367,11 +369,17 @@ def test_shares_that_follow_a_sequence_are_the_same_in_scores_codes_files_and_st
     assert again.recipe_.beside.inside == 0.3 and again.bits(new) == model.bits(new)
     assert again.decompress(model.compress(new)) == new
     assert encoded_bits(model.compress(new)) == pytest.approx(model.bits(new), abs=24)
+    with pytest.raises(WrongModel):
+        stays.decompress(model.compress(new))
     # Streams that take turns are packed in between, and states that are copied go their own ways.
     streams = [model.stream(learning="frozen") for _ in new]
     for place in range(3):
         for stream, case, bits in zip(streams, new, each, strict=True):
             assert stream.push(case[place]).bits == pytest.approx(bits[place], rel=1e-9)
+    learner = model.predictor_.learner()
+    for _ in range(2):
+        state = learner.begin()
+        assert [state.push(code) for code in codes[:3].tolist()] == pytest.approx(2.0 ** -each[0][:3], rel=1e-9)
     states = [model.predictor_.begin() for _ in range(2)]
     states[0].advance(0)
     other, kept = states[0].copy(), states[0].place()
@@ -392,6 +400,14 @@ def test_shares_that_follow_a_sequence_are_the_same_in_scores_codes_files_and_st
         write_model_file(tmp_path / "forged", arrays, header)
         with pytest.raises(ModelFileError, match="rate"):
             glnn.load(tmp_path / "forged")
+
+
+def test_where_no_network_has_a_share_shares_stay() -> None:
+    codes, network = np.array([0, 1, 2]), SimpleNamespace()
+    for shares, inside in (((0.5, 0.0), 0.3), ((0.0, 0.0), 0.0)):
+        recipe = Recipe(codes, np.array([0, 3]), 3, False, beside=Beside(0.5, networks=shares, inside=0.3))
+        given, kept = mixture._with_a_share(recipe, (network, network))  # type: ignore[arg-type]
+        assert given.beside.inside == inside and len(kept) == sum(share > 0.0 for share in shares)
 
 
 class Clock(StepwisePredictor):
