@@ -195,7 +195,7 @@ ON_THE_PAGE = {
 LATER_COLUMNS = {
     "one": ("Mixture", "Mixture contexts online", "ContextTree online", "NGram online", "PPMd", "PyTorch LSTM"),
     "learning": ("Mixture contexts online", "PPMd"),
-    "frozen": ("Mixture", "Mixture contexts", "ContextTree", "NGram", "PyTorch LSTM"),
+    "frozen": ("Mixture", "Mixture contexts", "ContextTree", "NGram", "HMM", "PyTorch LSTM"),
 }
 
 
@@ -284,7 +284,10 @@ def write_page(path: Path) -> None:
     text = filled(text, "several sequences", shown)
     text = filled(text, "later, one sequence", table(RESULTS_LATER, LATER_COLUMNS["one"], one))
     groups = [LATER_COLUMNS["learning"], LATER_COLUMNS["frozen"]]
-    shown = table(RESULTS_LATER, [model for group in groups for model in group], several, groups=groups)
+    # They have a budget of their own there too.
+    of_later = [line for line in latest(read(RESULTS_LATER)) if line["model"] == "HMM"]
+    columns = [model for group in groups for model in group]
+    shown = table(RESULTS_LATER, columns, several, others=of_later, groups=groups)
     text = filled(text, "later, several", shown)
     PAGE.write_text(text)
     lines = latest(read(path))

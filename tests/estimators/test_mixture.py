@@ -12,8 +12,10 @@ import pytest
 
 import glnn
 from glnn.codec import encoded_bits
+from glnn.codec.errors import WrongModel
 from glnn.codec.state_steps import steps_of
 from glnn.coding.range_coder import PENDING, PLACE, encoder
+from glnn.estimators import mixture
 from glnn.predictors import Predictor
 from glnn.predictors.experts import Beside, best_shares
 from glnn.predictors.frozen_trial import FrozenTrial
@@ -342,6 +344,70 @@ def test_networks_beside_have_a_share_in_scores_codes_and_files(with_network: gl
     # Going on, the networks and the shares stay as they are.
     model.partial_fit(cases(5, seed=2))
     assert model.shares_ == again.shares_ and model.bits(new) != again.bits(new)
+
+
+def test_shares_that_follow_a_sequence_are_the_same_in_scores_codes_files_and_streams(
+    with_network: glnn.Mixture, tmp_path: Path
+) -> None:
+    model, stays = copy(with_network), copy(with_network)
+    beside = Beside(0.4, 0.2, 0.0, 0.01, (0.3, 0.05), ends=0.04, inside=0.3)
+    for one, rate in ((model, 0.3), (stays, 0.0)):
+        one.learning_ = "frozen"
+        recipe = replace(one.recipe_, cut=one.recipe_.codes.size, averaged=True, beside=replace(beside, inside=rate))
+        one._use(recipe, one.networks_, one.alphabet_, None)
+    new = cases(6, seed=1)
+    assert abs(model.bits(new) - stays.bits(new)) > 0.1
+    # Every sequence is scored alike, wherever it stands, and its first symbol as by shares that stay.
+    each = model.surprise(new)
+    assert model.bits(new) == pytest.approx(sum(model.bits([case]) for case in new), abs=1e-9)
+    assert [case[0] for case in each] == [case[0] for case in stays.surprise(new)]
+    rows = np.concatenate(list(model.predictor_.distributions(model._read(new).encoded, block=5)))
+    codes = model._read(new).encoded.codes
+    np.testing.assert_allclose(-np.log2(rows[np.arange(codes.size), codes]), np.concatenate(each), rtol=1e-9)
+    model.save(tmp_path / "model")
+    again = glnn.load(tmp_path / "model")
+    assert again.recipe_.beside.inside == 0.3 and again.bits(new) == model.bits(new)
+    assert again.decompress(model.compress(new)) == new
+    assert encoded_bits(model.compress(new)) == pytest.approx(model.bits(new), abs=24)
+    with pytest.raises(WrongModel):
+        stays.decompress(model.compress(new))
+    # Streams that take turns are packed in between, and states that are copied go their own ways.
+    streams = [model.stream(learning="frozen") for _ in new]
+    for place in range(3):
+        for stream, case, bits in zip(streams, new, each, strict=True):
+            assert stream.push(case[place]).bits == pytest.approx(bits[place], rel=1e-9)
+    learner = model.predictor_.learner()
+    for _ in range(2):
+        state = learner.begin()
+        assert [state.push(code) for code in codes[:3].tolist()] == pytest.approx(2.0 ** -each[0][:3], rel=1e-9)
+    states = [model.predictor_.begin() for _ in range(2)]
+    states[0].advance(0)
+    other, kept = states[0].copy(), states[0].place()
+    other.advance(1)
+    states[1].move(kept)
+    assert (states[1].probabilities() == states[0].probabilities()).all()
+    # Going on, each sequence begins with the same shares.
+    model.partial_fit(cases(5, seed=2))
+    assert model.shares_ == again.shares_ and model.recipe_.beside == again.recipe_.beside
+    assert model.bits(new) == pytest.approx(sum(model.bits([case]) for case in new), abs=1e-9)
+    model.save(tmp_path / "model")
+    assert glnn.load(tmp_path / "model").bits(new) == model.bits(new)
+    # A forged rate is refused.
+    for forged in ({"float": "0x1.8p+0"}, {"float": "-0x1.0p-3"}, "much", None):
+        arrays, header = read_model_file(tmp_path / "model")
+        header.pop("format")
+        header["fitted"]["inside"] = forged
+        write_model_file(tmp_path / "forged", arrays, header)
+        with pytest.raises(ModelFileError, match="rate"):
+            glnn.load(tmp_path / "forged")
+
+
+def test_where_no_network_has_a_share_shares_stay() -> None:
+    codes, network = np.array([0, 1, 2]), SimpleNamespace()
+    for shares, inside in (((0.5, 0.0), 0.3), ((0.0, 0.0), 0.0)):
+        recipe = Recipe(codes, np.array([0, 3]), 3, False, beside=Beside(0.5, networks=shares, inside=0.3))
+        given, kept = mixture._with_a_share(recipe, (network, network))  # type: ignore[arg-type]
+        assert given.beside.inside == inside and len(kept) == sum(share > 0.0 for share in shares)
 
 
 class Clock(StepwisePredictor):

@@ -77,3 +77,11 @@ def test_shuffled_and_averaged_unless_something_else_is_surely_better() -> None:
     assert recipe.stationary and recipe.averaged
     recipe = trial_of(encode([list("abcd")] * 150 + [list("dcba")] * 100)).recipe(())
     assert not recipe.stationary
+
+
+def test_shares_follow_the_symbols_of_a_sequence_beside_a_network_alone() -> None:
+    data = coins(4)
+    trial = trial_of(data)
+    steady: Any = Says(data, lambda held: np.full(held.codes.size, 0.6))
+    assert trial.recipe((steady,)).beside.inside == 0.3
+    assert trial.recipe(()).beside.inside == 0.0

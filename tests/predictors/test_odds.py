@@ -98,3 +98,45 @@ def test_shares_that_served_well_are_one_of_the_ways() -> None:
 )
 def test_what_are_no_odds(forged: Odds) -> None:
     assert not forged.fine and even(3).fine and settled((0.5,), 0.5).fine
+
+
+def test_shares_that_follow_the_symbols_of_a_sequence_as_loops() -> None:
+    generator = np.random.default_rng(2)
+    chances, first = generator.uniform(0.01, 0.9, (40, 5)), np.zeros(40, np.bool_)
+    first[[0, 11, 12, 30]] = True
+    odds = settled((0.5, 0.3, 0.1, 0.06), 0.04)
+    running = RunningOdds(odds, learns=False, inside=0.3, insured=2)
+    found = running.along(chances, first)
+    w = odds.rows[0]
+    W = w.copy()
+    for p, begins, weights in zip(chances, first, found, strict=True):
+        W = w.copy() if begins else W
+        np.testing.assert_allclose(weights, W, rtol=1e-12)
+        follow = slice(0, 3)
+        W[follow] = 0.7 * w[follow].sum() * W[follow] * p[follow] / (W[follow] @ p[follow]) + 0.3 * w[follow]
+    np.testing.assert_allclose(found.sum(1), 1.0)
+    # Who insures keeps his share, and the others are not what they were.
+    assert (found[:, 3:] == w[3:]).all() and np.abs(found[:, :3] - w[:3]).max() > 0.1
+    # Symbol by symbol, in a copy and after a restart it is the same, to the bit.
+    again = RunningOdds(odds, learns=False, inside=0.3, insured=2)
+    for p, begins, weights in zip(chances, first, found, strict=True):
+        if begins:
+            again.restart()
+        np.testing.assert_array_equal(again.copy().odds.weights, weights)
+        np.testing.assert_array_equal(again.begun().odds.weights, w)
+        again.learn_one(p)
+    again = again.copy()
+    again.restart()
+    np.testing.assert_array_equal(again.odds.weights, w)
+    # What nobody foresaw at all tells nothing.
+    again.learn_one(np.array([0.0, 0.0, 0.0, 0.1, 0.2]))
+    np.testing.assert_array_equal(again.odds.weights, w)
+
+
+def test_shares_follow_whoever_is_right_in_a_sequence() -> None:
+    """Each of two is right in every other sequence: the shares find out who, and are as they were with the next."""
+    right = np.tile(np.repeat([0.9, 0.1], 20), 50)
+    chances, first = said(right, 1.0 - right), np.tile(np.arange(20) == 0, 100)
+    stays, follows = (RunningOdds(settled((0.49, 0.49), 0.02), False, inside) for inside in (0.0, 0.3))
+    costs = [-np.log2((odds.along(chances, first) * chances).sum(1)).sum() for odds in (stays, follows)]
+    assert costs[1] < 0.7 * costs[0]

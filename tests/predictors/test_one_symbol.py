@@ -44,11 +44,12 @@ def parts(shares: Shares) -> dict[str, Any]:
     tree, ngrams = shares.beside
     few = glnn.ContextTree(depth=5, max_nodes=400, verbose=0, unknown="error").fit(text(0, 1500)).predictor_
     stays = Shares(shares.mixture, (ngrams,), (), settled((0.5, 0.3), 0.2))
-    found = (shares.mixture, tree, few, ngrams, shares, stays)
+    follows = Shares(shares.mixture, (ngrams,), shares.networks, settled((0.3, 0.3, 0.2), 0.2), inside=0.3)
+    found = (shares.mixture, tree, few, ngrams, shares, stays, follows)
     return dict(zip(PARTS, found, strict=True))
 
 
-PARTS = ("mixture", "tree", "full tree", "ngrams", "shares", "settled")
+PARTS = ("mixture", "tree", "full tree", "ngrams", "shares", "settled", "follows")
 
 
 def begun(model: Any, learning: str) -> PushableState:

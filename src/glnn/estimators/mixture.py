@@ -318,6 +318,8 @@ def _with_a_share(recipe: Recipe, networks: tuple[Network, ...]) -> tuple[Recipe
         return recipe, networks
     kept = tuple(network for network, share in zip(networks, shares, strict=True) if share > 0.0)
     beside = replace(recipe.beside, networks=tuple(share for share in shares if share > 0.0))
+    if not kept:
+        beside = replace(beside, inside=0.0)
     return replace(recipe, beside=beside), kept
 
 

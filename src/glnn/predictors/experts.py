@@ -44,6 +44,8 @@ class Beside:
     """Between those that have a share, in their order, the uniform distribution last; None where shares stay."""
     ends: float = 0.0
     """The share of `glnn.predictors.ends`, where shares stay."""
+    inside: float = 0.0
+    """How fast shares that follow the symbols inside a sequence go back to these; 0 where they do not."""
 
     @property
     def weights(self) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ that shows in the gain, Σ over sequences of bits saved. It counts from two stan
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -33,6 +34,9 @@ _TOLD, _ERRORS, _ERRORS_OF_LAST = 0.005, 2.0, 4.0
 
 # Contexts, tree and n-grams; networks follow.
 _OWN = 3
+# Beside a network, shares follow the symbols inside a sequence and go back at this rate: contexts and network err on
+# different sequences. Contexts, tree and n-grams err on the same ones, and their shares stay.
+_INSIDE = 0.3
 
 
 class Way(NamedTuple):
@@ -78,7 +82,7 @@ class FrozenTrial:
         """How the data are best read, and with what shares; the mixer hears none of the members."""
         way, beside = self._way
         if members:
-            beside = self._late(members)[0]
+            beside = replace(self._late(members)[0], inside=_INSIDE)
         data = in_no_order(self._data) if way.shuffled else self._data
         return Recipe(data.codes, data.starts, data.codes.size, way.shuffled, way.averaged, beside=beside)
 

@@ -101,7 +101,7 @@ class Recipe:
         if beside.ends > 0.0 and alphabet.end is not None:
             weights, standing = [*weights, beside.ends], (*standing, Ends(alphabet))
         odds = beside.odds or settled(tuple(weights), of_uniform)
-        return Shares(mixture, experts.learned(online, beside), standing, odds), beside
+        return Shares(mixture, experts.learned(online, beside), standing, odds, beside.inside), beside
 
     def read_on(self, codes: np.ndarray, starts: np.ndarray) -> Recipe:
         """The same with everything that was read since."""
@@ -116,7 +116,8 @@ class Recipe:
         if self.beside.odds is not None:
             arrays |= {f"odds/{name}": part for name, part in self.beside.odds._asdict().items()}
         numbers = {"cut": self.cut, "stationary": self.stationary, "averaged": self.averaged, "planned": self.planned}
-        return arrays, {**numbers, "order": self.beside.order, "version": self.version, "ends": self.beside.ends}
+        numbers |= {"order": self.beside.order, "version": self.version}
+        return arrays, {**numbers, "ends": self.beside.ends, "inside": self.beside.inside}
 
     def _first(self, data: Encoded) -> Encoded:
         """What the plan is made from."""
@@ -188,7 +189,10 @@ def recipe_from(arrays: dict[str, np.ndarray], fitted: dict[str, Any], size: int
     codes, ends = _codes(arrays["codes"], size), fitted.get("ends", 0.0)
     if type(ends) is not float or not 0.0 <= ends < 1.0 or (ends > 0.0 and "odds/rows" in arrays):
         raise InputError(f"the share of ends is {ends!r}: expected a number from 0 to 1")
-    beside = _beside(arrays["shares"], fitted["order"], networks, ends)
+    inside = fitted.get("inside", 0.0)
+    if type(inside) is not float or not 0.0 <= inside <= 1.0:
+        raise InputError(f"shares go back inside a sequence at a rate of {inside!r}: expected a number from 0 to 1")
+    beside = replace(_beside(arrays["shares"], fitted["order"], networks, ends), inside=inside)
     if "odds/rows" in arrays:
         beside = replace(beside, odds=_odds(arrays, len(beside.places)))
     recipe = Recipe(

@@ -6,7 +6,12 @@ and the row p_r = Σ_k W_rk p_k,
     W_rk ← (1 − α_r) (1 − η_r + η_r p_k / p_r) W_rk + α_r W⁰_k,        v_r ← v_r p_r / p.
 
 η = 1, α = 0 is Bayes' rule: all the data cost at most log2(1 / v_r W⁰_k) bits more than with part k alone, whichever is
-the best. α > 0 lets the best one change, and a small η finds the mean that serves best. A single row never changes.
+the best. α > 0 lets the best one change, and a small η finds the mean that serves best. A single row never changes from
+one sequence to the next. Inside a sequence it may follow the symbols and go back to its shares w at a rate α,
+
+    W_k ← (1 − α) s W_k p_k / Σ_j W_j p_j + α w_k,        s = Σ_j w_j,
+
+over all parts but those that insure, which come last and keep their shares. With every sequence it begins anew.
 """
 
 from __future__ import annotations
@@ -83,17 +88,38 @@ class RunningOdds:
 
     odds: Odds
     learns: bool
+    inside: float = 0.0
+    """α, at which a single row goes back to its shares inside a sequence; 0 where it stays as it is."""
+    insured: int = 1
+    """So many parts, the last ones, keep their shares inside a sequence."""
 
     def __post_init__(self) -> None:
         self.odds = Odds(self.odds.trust.copy(), self.odds.rows.copy())
         self.learns = self.learns and len(self.odds.rows) > 1
+        self.inside = self.inside if len(self.odds.rows) == 1 else 0.0
         parts = self.odds.rows.shape[1]
         self._before, self._scratch = _first(parts), np.empty((1, parts))
+        self._shares = self.odds.rows[0].copy()
 
-    def along(self, chances: np.ndarray) -> np.ndarray:
-        """The weights before each symbol, (T, K), of which every part said its chances, (T, K)."""
+    def restart(self) -> None:
+        """The start of a sequence."""
+        if self.inside > 0.0:
+            self.odds.rows[0] = self._shares
+
+    def begun(self) -> RunningOdds:
+        """For a sequence that begins: one of its own if it follows the symbols of that sequence alone, else itself."""
+        return RunningOdds(Odds(self.odds.trust, self._shares[None]), *self._how) if self.inside > 0.0 else self
+
+    def along(self, chances: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
+        """The weights before each symbol, (T, K), of which every part said its chances, (T, K).
+
+        `first` says where sequences begin; None if none does.
+        """
         weights = np.empty(chances.shape)
-        if self.learns:
+        if self.inside > 0.0:
+            first = np.zeros(len(chances), np.bool_) if first is None else first
+            _inside(chances, first, self.odds.rows[0], self._shares, self.inside, self.insured, weights)
+        elif self.learns:
             rows = self.odds.rows
             _follow(chances, self.odds.trust, rows, _first(rows.shape[1]), RATES, weights)
         else:
@@ -105,13 +131,22 @@ class RunningOdds:
         return _of_one(chances, self.odds.trust, self.odds.rows, size)
 
     def learn_one(self, chances: np.ndarray) -> None:
-        """A symbol came that every part had given its chance; for odds that learn."""
+        """A symbol came that every part had given its chance; for odds that move."""
+        if self.inside > 0.0:
+            self.along(chances.reshape(1, -1))
+            return
         trust, rows = self.odds
         _follow(chances.reshape(1, -1), trust, rows, self._before, RATES, self._scratch)
 
     def copy(self) -> RunningOdds:
         """An independent one."""
-        return RunningOdds(self.odds, self.learns)
+        other = RunningOdds(self.odds, *self._how)
+        other._shares = self._shares.copy()
+        return other
+
+    @property
+    def _how(self) -> tuple[bool, float, int]:
+        return self.learns, self.inside, self.insured
 
 
 def combined(parts: list[np.ndarray], weights: np.ndarray) -> np.ndarray:
@@ -182,6 +217,34 @@ def _follow(
                 _learn(chances[t], p_r, rates[r, 0], rates[r, 1], W0, W[r])
         for r in range(v.size):
             v[r] /= trusted
+
+
+@kernel(_nrt=False)
+def _inside(
+    chances: np.ndarray,
+    first: np.ndarray,
+    W: np.ndarray,
+    w: np.ndarray,
+    alpha: float,
+    insured: int,
+    weights: np.ndarray,
+) -> None:
+    follow = w.size - insured
+    s = 0.0
+    for k in range(follow):
+        s += w[k]
+    for t in range(chances.shape[0]):
+        if first[t]:
+            for k in range(w.size):
+                W[k] = w[k]
+        p = 0.0
+        for k in range(w.size):
+            weights[t, k] = W[k]
+        for k in range(follow):
+            p += W[k] * chances[t, k]
+        for k in range(follow):
+            # What none of them foresaw tells nothing about them.
+            W[k] = (1.0 - alpha) * (s * W[k] * chances[t, k] / p) + alpha * w[k] if p > 0.0 else w[k]
 
 
 @kernel(_nrt=False)

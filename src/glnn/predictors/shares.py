@@ -1,8 +1,8 @@
 """Several predictors, each with a share in the prediction: p(y) = Σ_k w_k p_k(y) + u / A, with Σ_k w_k + u = 1.
 
-A sum is never spoiled by one of its parts, and u bounds what one surprise can cost. Frozen, the shares stay; online,
-they are odds that learn with every symbol (`odds`), and the predictors learn too, all of them as copies; networks stay
-as they are.
+A sum is never spoiled by one of its parts, and u bounds what one surprise can cost. Frozen, the shares are the same at
+the start of every sequence, and may follow the symbols inside it; online, they are odds that learn with every symbol
+(`odds`), and the predictors learn too, all of them as copies; networks stay as they are.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from glnn.contexts.mixing import firsts
 from glnn.contexts.ngram import NGramModel
 from glnn.contexts.tree import ContextTreeWeighting
+from glnn.predictors.ends import Ends
 from glnn.predictors.learning import learner_of, part_of
 from glnn.predictors.members import finish
 from glnn.predictors.mixture import MixturePredictor
@@ -41,6 +43,8 @@ class Shares:
     """The mixture's first, then those of the predictors next to it, then the networks', then the uniform
     distribution's.
     """
+    inside: float = 0.0
+    """How fast shares that follow the symbols of a sequence go back to what they are; 0 where they stay."""
 
     @property
     def alphabet(self) -> Alphabet:
@@ -70,37 +74,42 @@ class Shares:
 
     def begin(self) -> SharesState:
         """The state at the start of a sequence."""
-        return SharesState([model.begin() for model in self._all], self._running(), len(self.alphabet))
+        return SharesState([model.begin() for model in self._all], self.running(), len(self.alphabet))
 
     def coding_steps(self, escape: float | None, share: float = 0.0) -> SharesSteps | None:
         """Steps for the coder."""
         if share != 0.0:
             return None
-        return SharesSteps(self.mixture, self.beside, self.networks, self._running(), escape)
+        return SharesSteps(self.mixture, self.beside, self.networks, self.running(), escape)
 
     def distributions(self, data: Encoded, block: int = 4096) -> Iterator[np.ndarray]:
         """Next-symbol distributions along the data, in blocks of at most `block` rows."""
         # A mixture that has networks ends its blocks where sequences end: rows are taken as they come.
         beside = [_rows(model, data) for model in self._all[1:]]
-        running, place = self._running(), 0
+        running, first, place = self.running(), firsts(data.starts), 0
         for own in self.mixture.distributions(data, block):
             parts = [own, *(np.array([next(rows) for _ in range(len(own))]) for rows in beside)]
-            yield combined(parts, running.along(chances_of(parts, data.codes[place : place + len(own)])))
+            now = slice(place, place + len(own))
+            yield combined(parts, running.along(chances_of(parts, data.codes[now]), first[now]))
             place += len(own)
 
     def log_likelihoods(self, data: Encoded) -> np.ndarray:
         """log π_t(x_t) at every position."""
         said = [np.exp(model.log_likelihoods(_for(model, data))) for model in self._all]
         chances = with_uniform(said, len(self.alphabet))
-        return np.log((self._running().along(chances) * chances).sum(1))
+        return np.log((self.running().along(chances, firsts(data.starts)) * chances).sum(1))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What identifies it, for a hash."""
         own = {f"mixture/{name}": array for name, array in self.mixture.arrays().items()}
-        return {**own, "trust": self.odds.trust, "shares": self.odds.rows}
+        found = {**own, "trust": self.odds.trust, "shares": self.odds.rows}
+        return {**found, "inside": np.array([self.inside])} if self.inside > 0.0 else found
 
-    def _running(self) -> RunningOdds:
-        return RunningOdds(self.odds, self.mixture.contexts.online)
+    def running(self, learns: bool | None = None) -> RunningOdds:
+        """The odds at the start of a sequence, to learn or not; as the contexts do if nothing is said."""
+        # Ends and the uniform distribution insure.
+        insured = 1 + sum(isinstance(network, Ends) for network in self.networks)
+        return RunningOdds(self.odds, self.mixture.contexts.online if learns is None else learns, self.inside, insured)
 
 
 class SharesLearner:
@@ -109,7 +118,7 @@ class SharesLearner:
     def __init__(self, model: Shares) -> None:
         self._mixture = self._learner(model.mixture)
         self._beside = [self._counter(one) for one in model.beside]
-        self._model, self._odds = model, RunningOdds(model.odds, learns=True)
+        self._model, self._odds = model, model.running(learns=True)
 
     def _learner(self, mixture: MixturePredictor) -> Any:
         return mixture.learner()
@@ -128,17 +137,17 @@ class SharesLearner:
 
     def begin(self) -> SharesState:
         """The state at the start of a sequence; it predicts by what is learned so far."""
-        return SharesState(self._states("begin"), self._odds, len(self.alphabet), learns=False)
+        return SharesState(self._states("begin"), self._odds.begun(), len(self.alphabet), learns=False)
 
     def begin_learning(self) -> SharesState:
         """The state at the start of a sequence that is learned as it is read."""
-        return SharesState(self._states("begin_learning"), self._odds, len(self.alphabet))
+        return SharesState(self._states("begin_learning"), self._odds.begun(), len(self.alphabet))
 
     def learn(self, codes: np.ndarray) -> None:
         """Read a whole sequence."""
         if len(codes):
             said = [learner.read(codes) for learner in (self._mixture, *self._beside)]
-            self._odds.along(with_uniform([*said, *self._networks_read(codes)], len(self.alphabet)))
+            self._odds.begun().along(with_uniform([*said, *self._networks_read(codes)], len(self.alphabet)))
 
     def learned(self) -> Shares:
         """What all have become."""
@@ -200,7 +209,7 @@ class SharesStreamLearner(SharesLearner):
             raise InputError("the odds of a stream do not fit this model: use a file of the same model")
         for k, learner in enumerate(self._learners):
             learner.recall(part_of(memory, f"{k}:"))
-        self._odds = RunningOdds(odds, learns=True)
+        self._odds = replace(self._model, odds=odds).running(learns=True)
 
     def _states(self, begin: str) -> list[State]:
         return [getattr(learner, begin)() for learner in self._learners]

@@ -66,6 +66,7 @@ class SharesSteps:
 
     def restart(self) -> None:
         """The start of a sequence; what was learned stays."""
+        self._odds.restart()
         for part in self._parts:
             part.restart()
 
@@ -107,7 +108,9 @@ class SharesSteps:
         mixture, beside, networks = self._given
         yield from mixture.identity
         yield self._odds.odds.trust
-        yield self._odds.odds.rows
+        yield self._odds.begun().odds.rows
+        if self._odds.inside > 0.0:
+            yield self._odds.inside
         yield from (f"n-grams {model.order}" for model in beside if isinstance(model, NGramModel))
         for network in (*mixture.members, *networks):
             yield from _numbers_of(network)

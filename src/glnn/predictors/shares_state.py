@@ -14,6 +14,7 @@ from glnn.predictors.protocol import (
     move_to,
     packed_places,
     place_of,
+    placed,
     pushing,
     rows_along,
     unpack_places,
@@ -25,6 +26,7 @@ class SharesState:
 
     def __init__(self, states: Sequence[State], odds: RunningOdds, size: int, learns: bool = True) -> None:
         self._states, self._odds, self._learns = list(states), odds, learns and odds.learns
+        self._moves = self._learns or odds.inside > 0.0
         # What all say of one symbol, the uniform distribution last.
         self._chances = np.full(len(self._states) + 1, 1.0 / size)
         self._size, self._asked = size, False
@@ -45,7 +47,7 @@ class SharesState:
 
     def advance(self, code: int) -> None:
         """Read the next symbol."""
-        if self._learns:
+        if self._moves:
             if not self._asked:
                 self.ask(code)
             self._odds.learn_one(self._chances)
@@ -58,7 +60,7 @@ class SharesState:
         for k, (_, push) in enumerate(self._ways):
             self._chances[k] = push(code)
         given = self._odds.of_one(self._chances, self._size)
-        if self._learns:
+        if self._moves:
             self._odds.learn_one(self._chances)
         return given
 
@@ -73,27 +75,41 @@ class SharesState:
     def run(self, codes: np.ndarray) -> np.ndarray:
         """Read several symbols; row t holds the distribution before codes[t]."""
         parts = [rows_along(state, codes) for state in self._states]
-        if self._learns:
+        if self._moves:
             return combined(parts, self._odds.along(chances_of(parts, codes)))
         return combined(parts, self._odds.odds.weights[None])
 
     def place(self) -> dict[str, np.ndarray]:
         """Those of all, each under its number."""
-        return {f"{k}:{name}": part for k, state in enumerate(self._states) for name, part in place_of(state).items()}
+        found = {f"{k}:{name}": part for k, state in enumerate(self._states) for name, part in place_of(state).items()}
+        return {**found, "odds": self._inside.copy()} if self._odds.inside > 0.0 else found
 
     def move(self, place: dict[str, np.ndarray]) -> None:
         """Stand where others stood."""
         for k, state in enumerate(self._states):
             own = f"{k}:"
             move_to(state, {name.removeprefix(own): part for name, part in place.items() if name.startswith(own)})
+        if self._odds.inside > 0.0:
+            self._inside[:] = placed(place, "odds", self._inside)
 
     def pack(self) -> bytes | None:
-        """The places of all, where the odds do not learn from them."""
-        return None if self._learns else packed_places(*self._states)
+        """The places of all, where the odds do not learn from them; those that follow this sequence are in it."""
+        packed = None if self._learns else packed_places(*self._states)
+        return packed if packed is None or self._odds.inside == 0.0 else packed + self._inside.tobytes()
 
     def unpack(self, packed: bytes, at: int = 0) -> int:
         """Stand where others stood."""
-        return unpack_places(self._states, packed, at)
+        at = unpack_places(self._states, packed, at)
+        if self._odds.inside > 0.0:
+            self._inside[:] = np.frombuffer(packed, np.float64, self._inside.size, at)
+            at += self._inside.nbytes
+        return at
+
+    @property
+    def _inside(self) -> np.ndarray:
+        """The shares that follow the symbols of this sequence."""
+        row: np.ndarray = self._odds.odds.rows[0]
+        return row
 
     def copy(self) -> SharesState:
         """An independent state at the same place."""
