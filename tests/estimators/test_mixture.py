@@ -349,9 +349,9 @@ def test_networks_beside_have_a_share_in_scores_codes_and_files(with_network: gl
 def test_shares_that_follow_a_sequence_are_the_same_in_scores_codes_files_and_streams(
     with_network: glnn.Mixture, tmp_path: Path
 ) -> None:
-    model, stays = copy(with_network), copy(with_network)
+    model, stays, slower = (copy(with_network) for _ in range(3))
     beside = Beside(0.4, 0.2, 0.0, 0.01, (0.3, 0.05), ends=0.04, inside=0.3)
-    for one, rate in ((model, 0.3), (stays, 0.0)):
+    for one, rate in ((model, 0.3), (stays, 0.0), (slower, 0.2)):
         one.learning_ = "frozen"
         recipe = replace(one.recipe_, cut=one.recipe_.codes.size, averaged=True, beside=replace(beside, inside=rate))
         one._use(recipe, one.networks_, one.alphabet_, None)
@@ -369,8 +369,9 @@ def test_shares_that_follow_a_sequence_are_the_same_in_scores_codes_files_and_st
     assert again.recipe_.beside.inside == 0.3 and again.bits(new) == model.bits(new)
     assert again.decompress(model.compress(new)) == new
     assert encoded_bits(model.compress(new)) == pytest.approx(model.bits(new), abs=24)
-    with pytest.raises(WrongModel):
-        stays.decompress(model.compress(new))
+    for other_rate in (stays, slower):
+        with pytest.raises(WrongModel):
+            other_rate.decompress(model.compress(new))
     # Streams that take turns are packed in between, and states that are copied go their own ways.
     streams = [model.stream(learning="frozen") for _ in new]
     for place in range(3):
