@@ -53,6 +53,17 @@ LINES = {
     "fractions.numbers": (b"1 2.5\n", "not a row of whole numbers"),
     "nothing.numbers": (b"\n\n", "is empty"),
 }
+PATHS: list[tuple[str, ...]] = [
+    (),
+    ("text.txt",),
+    ("tunes", "text.txt", "new.out", "more"),
+    ("text.txt", "taken.out"),
+    ("text.txt", "folder"),
+    ("text.txt", "nowhere/new"),
+    ("text.txt", "text.txt", "--force"),
+    ("text.txt", "taken.out/new"),
+    ("text.txt", "new.out", "--level", "9"),
+]
 _FORMAT = {".fasta": "fasta", ".xes": "xes", ".gz": "xes", ".abc": "abc", ".jsonl": "jsonl", ".csv": "csv"}
 
 
@@ -164,6 +175,16 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
         for command in ("compress", "decompress")
         for name in ("missing", "folder", "text.txt/inside", "nul\0name")
     ],
+    # Without the check at the end, all checks at the beginning.
+    *[
+        (("compress", "--no-verify", name, "new.out"), "")
+        for name in ("missing", "folder", "text.txt/inside", "nul\0name")
+    ],
+    *[(("compress", "--no-verify", "orders", name, "new.out"), "") for name in FILES],
+    *[(("compress", "--no-verify", name, "tunes.txt", "new.out"), message) for name, message in BAD_RUNS],
+    *[(("compress", "--no-verify", *paths), "") for paths in PATHS],
+    (("compress", "--no-verify", "--verify=maybe", "text.txt", "new.out"), ""),
+    (("decompress", "--no-verify", "text.txt", "new.out"), ""),
     *[
         (("decompress", name, "new.out"), "not a stream")
         for name in ("text.txt", "empty.txt", "binary.bin", "noise.safetensors", "log.csv", "tunes/model.safetensors")
@@ -172,17 +193,7 @@ TABLE: list[tuple[tuple[str, ...], str]] = [
     *[
         ((command, *paths), "")
         for command in ("compress", "decompress")
-        for paths in [
-            (),
-            ("text.txt",),
-            ("tunes", "text.txt", "new.out", "more"),
-            ("text.txt", "taken.out"),
-            ("text.txt", "folder"),
-            ("text.txt", "nowhere/new"),
-            ("text.txt", "text.txt", "--force"),
-            ("text.txt", "taken.out/new"),
-            ("text.txt", "new.out", "--level", "9"),
-        ]
+        for paths in PATHS
     ],
     # Ranking, looking, telling.
     *[(("score", "orders", "log.csv", "--alarms", rate), "") for rate in ("0", "1", "-1", "2", "nan", "x", "")],
