@@ -124,10 +124,11 @@ class Training:
         seed: int,
         metric_damping: float = 1.0,
         dwell: int = 1,
+        least_rate: float = 0.0,
     ) -> None:
         self.networks, self.parts, self.every, self.metric_damping = networks, parts, every, metric_damping
         self.damping = frequencies[:, None] + np.finfo(float).eps
-        self.dwell, self.stayed = dwell, 0
+        self.dwell, self.stayed, self.least_rate = dwell, 0, least_rate
         self.generator, self.order, self.functions = np.random.default_rng(seed), [], compiled()
         most, symbols = max(part.count for part in parts), networks.w.shape[1]
         self.states, self.activities, self.trial_states, self.trial_activities = (lanes(most, UNITS) for _ in range(4))
@@ -147,6 +148,7 @@ class Training:
         if self.lines is not None and (len(self.parts) == 1 or self.stayed < self.dwell):
             return
         self.stayed = 0
+        self.networks.rates[:] = np.maximum(self.networks.rates, self.least_rate)
         if not self.order:
             self.order = list(self.generator.permutation(len(self.parts)))
         self.lines = self.parts[self.order.pop()]
@@ -230,6 +232,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=8, help="the metric comes from one line in so many")
     parser.add_argument("--longest", type=float, default=0.0, help="time scales from 2 to so many symbols")
     parser.add_argument("--dwell", type=int, default=1, help="rounds on a stretch before the next one")
+    parser.add_argument("--least-rate", type=float, default=0.0, help="rates begin a stretch with no less than this")
     parser.add_argument("--damping", type=float, default=1.0, help="added to the diagonal of the metric")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
@@ -239,7 +242,8 @@ def main() -> None:
     networks = Networks.begun(data, options.first, known, options.longest)
     frequencies = np.bincount(data.codes, minlength=SYMBOLS)[known] / data.codes.size
     parts = Lines.of(data, known, options.stretches)
-    training = Training(networks, parts, frequencies, options.every, options.seed, options.damping, options.dwell)
+    ways = options.damping, options.dwell, options.least_rate
+    training = Training(networks, parts, frequencies, options.every, options.seed, *ways)
     whole, held_out = Lines.of(data, known)[0], Lines.of(valid, known)[0]
     room = lanes(options.lines, UNITS), lanes(options.lines, UNITS), lanes(options.lines, len(known))
     points, rounds, begun = [], 0, time.process_time()
