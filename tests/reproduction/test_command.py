@@ -103,6 +103,7 @@ def test_no_option_is_passed_over(glnn, what: str) -> None:
     given = {
         "apart": (),
         "half_count": (),
+        "finish": (),
         "no_run": (),
         "out": ("none",),
         "page": ("p",),
@@ -117,7 +118,12 @@ def test_no_option_is_passed_over(glnn, what: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "name"),
-    [((), "xor"), (("--half-count",), "xor-half"), (("--batches", "2", "--restart", "4"), "xor-stretches")],
+    [
+        ((), "xor"),
+        (("--half-count",), "xor-half"),
+        (("--batches", "2", "--restart", "4"), "xor-stretches"),
+        (("--half-count", "--finish"), "xor-finish"),
+    ],
 )
 def test_each_way_of_distant_xor_has_its_place_in_a_page(glnn, tmp_path: Path, given, name: str) -> None:
     line = {"setting": to_json(xor_settings(2, 1, 30, batches=2, restart=4)[0]), "success_passes": 2, "passes": 2}

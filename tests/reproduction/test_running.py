@@ -26,6 +26,7 @@ from glnn.reproduction.xor import XorPoint, XorRecord, error_rate, success_passe
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
 from glnn.training.settings import Settings
+from glnn.training.trainer import Trainer
 
 MUSIC = Setting("music", "glnn", "qdh", "rbpm", 5, 3, 0, "4 steps", 40)
 
@@ -249,3 +250,46 @@ def test_distant_xor_is_measured_against_passes() -> None:
     record = XorRecord(trainer.model, sequences)
     point = record.measure(trainer.progress.params, 8)
     assert round(point.valid_error, 5) == path["valid_error"][1]
+
+
+def test_a_run_that_has_left_chance_goes_on_by_quasi_newton_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    from glnn.reproduction import finishing
+
+    setting = xor_settings(8, 1, 30, half_count=True, restart=400, finish=True)[0]
+    assert setting.finish and setting.restart == 400 and "quasi-Newton steps after chance" in setting.form
+    plain = replace(setting, finish=False)
+
+    def ended(setting: Setting, left: float) -> Trainer:
+        monkeypatch.setattr(finishing, "LEFT", left)
+        trainer = new_trainer(setting, sequences_of(setting), validated=False)
+        trainer.run("4 steps")
+        return trainer
+
+    # At chance the steps are the paper's.
+    at_chance, paper = ended(setting, 0.0), ended(plain, 0.0)
+    assert not at_chance.progress.memory
+    np.testing.assert_array_equal(at_chance.progress.params.theta, paper.progress.params.theta)
+    # After it pairs are remembered, and every step still raises the likelihood.
+    after = ended(setting, 2.0)
+    assert len(after.progress.memory["steps"]) >= 1
+    likelihoods = [info.log_likelihood for info in after.progress.history]
+    assert likelihoods == sorted(likelihoods) and likelihoods[0] == paper.progress.history[0].log_likelihood
+    assert likelihoods[-1] != paper.progress.history[-1].log_likelihood
+    # Another start remembers nothing of the way to the last one.
+    xor.begin_anew(setting, after)
+    assert not after.progress.memory
+
+
+def test_a_run_that_stands_still_begins_anew_if_it_is_finished_by_quasi_newton_steps() -> None:
+    def points(*bits: float) -> list[XorPoint]:
+        return [XorPoint(20 * k, value, value, 0.3, 0.3) for k, value in enumerate(bits)]
+
+    setting = xor_settings(400, 1, 100, restart=80, finish=True)[0]
+    falling, still, chance = (100.0, 90.0, 80.0, 70.0, 60.0), (100.0, 90.0, 60.0, 60.0, 60.0), (100.0,) * 5
+    assert [xor.hopeless(setting, points(*bits), 0, 100) for bits in (falling, still, chance)] == [False, True, True]
+    # Not before its time.
+    assert not xor.hopeless(setting, points(*still[:4]), 0, 100)
+    assert not xor.hopeless(setting, points(*still), 20, 100)
+    # The paper's steps creep; they are begun anew at chance only.
+    creeping = replace(setting, finish=False)
+    assert not xor.hopeless(creeping, points(*still), 0, 100) and xor.hopeless(creeping, points(*chance), 0, 100)

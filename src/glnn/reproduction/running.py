@@ -170,6 +170,7 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     """A trainer at its start, its kernels compiled; `validated` says whether it scores the validation sequence."""
     from glnn.models import MODELS
     from glnn.network import Graph, random_graph
+    from glnn.reproduction.finishing import Finishing
     from glnn.reproduction.first_step import NoSaturatingFirstStep
     from glnn.training.compiling import compiling
     from glnn.training.parallel import single_threaded_blas
@@ -204,7 +205,8 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     rate = 1.0 / setting.units
     slow = rate / train.codes.size if setting.first_rate == "mean" else rate
     progress = Progress(params, rate, slow, best=params)
-    trainer = Trainer(model, train, params, options, validation, setting.seed, progress)
+    kind = Finishing if setting.finish else Trainer
+    trainer = kind(model, train, params, options, validation, setting.seed, progress)
     if setting.first_rate == "unsaturated":
         with single_threaded_blas():
             trainer.accept = NoSaturatingFirstStep(trainer)

@@ -32,6 +32,8 @@ PASSES_BETWEEN_POINTS = 20
 PASSES_AFTER_SUCCESS = 100
 # A run that needs more than this part of the bits of tossing a coin is at chance.
 CHANCE = 0.98
+# A run stands still that has kept more than this part of its bits over half of the passes of `restart`.
+GAIN = 0.99
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
             begun = time.process_time()
             record.measure(trainer.progress.params, passes)
             measuring += time.process_time() - begun
-            if setting.restart and passes >= starts[-1] + setting.restart and at_chance(record.points[-1], lines):
+            if setting.restart and hopeless(setting, record.points, starts[-1], lines):
                 begin_anew(setting, trainer)
                 starts.append(passes)
         success = success_passes(record.points)
@@ -156,11 +158,27 @@ def at_chance(point: XorPoint, lines: int) -> bool:
     return not point.train_bits < CHANCE * lines
 
 
+def hopeless(setting: Setting, points: list[XorPoint], start: int, lines: int) -> bool:
+    """Whether a run that began after `start` passes is still at chance, or, past chance, stands still.
+
+    Quasi-Newton steps find the next local optimum; if it is a bad one they stay there.
+    """
+    last = points[-1]
+    if last.passes < start + setting.restart:
+        return False
+    if at_chance(last, lines) or not setting.finish:
+        return at_chance(last, lines)
+    before = [point.train_bits for point in points if start < point.passes <= last.passes - setting.restart // 2]
+    return bool(before) and not last.train_bits < GAIN * before[-1]
+
+
 def begin_anew(setting: Setting, trainer: Trainer) -> None:
     """Go on from another random start, with the rates of the first one."""
     params = first_params(setting, trainer.model, trainer.data, trainer.generator)
     rate = 1.0 / trainer.model.units
     trainer.progress.writing_rate = rate
+    # What quasi-Newton steps remember belongs to the way so far.
+    trainer.progress.memory = {}
     trainer.go_on_from(params, rate)
 
 
