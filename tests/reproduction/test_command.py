@@ -103,7 +103,6 @@ def test_no_option_is_passed_over(glnn, what: str) -> None:
     given = {
         "apart": (),
         "half_count": (),
-        "finish": (),
         "no_run": (),
         "out": ("none",),
         "page": ("p",),
@@ -122,7 +121,7 @@ def test_no_option_is_passed_over(glnn, what: str) -> None:
         ((), "xor"),
         (("--half-count",), "xor-half"),
         (("--batches", "2", "--restart", "4"), "xor-stretches"),
-        (("--half-count", "--finish"), "xor-finish"),
+        (("--half-count", "--quasi", "2"), "xor-quasi"),
     ],
 )
 def test_each_way_of_distant_xor_has_its_place_in_a_page(glnn, tmp_path: Path, given, name: str) -> None:

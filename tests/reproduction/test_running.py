@@ -252,44 +252,43 @@ def test_distant_xor_is_measured_against_passes() -> None:
     assert round(point.valid_error, 5) == path["valid_error"][1]
 
 
-def test_a_run_that_has_left_chance_goes_on_by_quasi_newton_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    from glnn.reproduction import finishing
+def test_distant_xor_goes_on_by_quasi_newton_steps_where_a_setting_says_so() -> None:
+    setting = xor_settings(8, 1, 30, half_count=True, restart=400, quasi=2)[0]
+    assert setting.quasi == 2 and setting.restart == 400 and "quasi-Newton steps after 2" in setting.form
 
-    setting = xor_settings(8, 1, 30, half_count=True, restart=400, finish=True)[0]
-    assert setting.finish and setting.restart == 400 and "quasi-Newton steps after chance" in setting.form
-    plain = replace(setting, finish=False)
-
-    def ended(setting: Setting, left: float) -> Trainer:
-        monkeypatch.setattr(finishing, "LEFT", left)
+    def trained(setting: Setting, steps: int) -> Trainer:
         trainer = new_trainer(setting, sequences_of(setting), validated=False)
-        trainer.run("4 steps")
+        trainer.run(f"{steps} steps")
         return trainer
 
-    # At chance the steps are the paper's.
-    at_chance, paper = ended(setting, 0.0), ended(plain, 0.0)
-    assert not at_chance.progress.memory
-    np.testing.assert_array_equal(at_chance.progress.params.theta, paper.progress.params.theta)
-    # After it pairs are remembered, and every step still raises the likelihood.
-    after = ended(setting, 2.0)
-    assert len(after.progress.memory["steps"]) >= 1
+    # The first steps are the paper's.
+    first, paper = trained(setting, 2), trained(replace(setting, quasi=0), 5)
+    before = [info.log_likelihood for info in paper.progress.history]
+    assert not first.progress.memory and [info.log_likelihood for info in first.progress.history] == before[:2]
+    # After them each step is remembered, and every one still raises the likelihood.
+    after = trained(setting, 5)
     likelihoods = [info.log_likelihood for info in after.progress.history]
-    assert likelihoods == sorted(likelihoods) and likelihoods[0] == paper.progress.history[0].log_likelihood
-    assert likelihoods[-1] != paper.progress.history[-1].log_likelihood
-    # Another start remembers nothing of the way to the last one.
+    assert "point" in after.progress.memory and likelihoods == sorted(likelihoods)
+    assert likelihoods[:2] == before[:2] and likelihoods[-1] != before[-1]
+    # Another start remembers nothing of the way so far, and begins with the paper's steps too.
     xor.begin_anew(setting, after)
     assert not after.progress.memory
+    after.run("7 steps")
+    assert not after.progress.memory
+    after.run("8 steps")
+    assert after.progress.memory
 
 
-def test_a_run_that_stands_still_begins_anew_if_it_is_finished_by_quasi_newton_steps() -> None:
+def test_a_run_that_stands_still_begins_anew_with_quasi_newton_steps() -> None:
     def points(*bits: float) -> list[XorPoint]:
         return [XorPoint(20 * k, value, value, 0.3, 0.3) for k, value in enumerate(bits)]
 
-    setting = xor_settings(400, 1, 100, restart=80, finish=True)[0]
+    setting = xor_settings(400, 1, 100, restart=80, quasi=1)[0]
     falling, still, chance = (100.0, 90.0, 80.0, 70.0, 60.0), (100.0, 90.0, 60.0, 60.0, 60.0), (100.0,) * 5
     assert [xor.hopeless(setting, points(*bits), 0, 100) for bits in (falling, still, chance)] == [False, True, True]
     # Not before its time.
     assert not xor.hopeless(setting, points(*still[:4]), 0, 100)
     assert not xor.hopeless(setting, points(*still), 20, 100)
     # The paper's steps creep; they are begun anew at chance only.
-    creeping = replace(setting, finish=False)
+    creeping = replace(setting, quasi=0)
     assert not xor.hopeless(creeping, points(*still), 0, 100) and xor.hopeless(creeping, points(*chance), 0, 100)

@@ -40,7 +40,7 @@ def trainer(kind: Any, recorded: Progress | None = None) -> Any:
 
 
 def test_every_step_leads_up_and_further_than_the_paper_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FIRST_STEPS", 5)
+    monkeypatch.setattr(QuasiNewtonTrainer, "first_steps", 5)
     ends = {}
     for kind in (Trainer, QuasiNewtonTrainer):
         history = trainer(kind).run(Budget(steps=60)).history
@@ -51,7 +51,7 @@ def test_every_step_leads_up_and_further_than_the_paper_s(monkeypatch: pytest.Mo
 
 
 def test_a_resumed_training_has_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FIRST_STEPS", 5)
+    monkeypatch.setattr(QuasiNewtonTrainer, "first_steps", 5)
     whole, begun = trainer(QuasiNewtonTrainer).run(Budget(steps=24)), trainer(QuasiNewtonTrainer).run(Budget(steps=13))
     assert begun.memory["steps"].shape[0] > 0
     resumed = trainer(QuasiNewtonTrainer, begun).run(Budget(steps=24))
@@ -61,7 +61,7 @@ def test_a_resumed_training_has_the_same_bits(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_what_leads_nowhere_is_left_to_the_paper_s_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FIRST_STEPS", 3)
+    monkeypatch.setattr(QuasiNewtonTrainer, "first_steps", 3)
     monkeypatch.setattr(module, "two_loops", lambda gradient, *_: -gradient)
     progress = trainer(QuasiNewtonTrainer).run(Budget(steps=10))
     values = [info.log_likelihood for info in progress.history]

@@ -32,7 +32,7 @@ _TAKEN = {
         "length",
         "restart",
         "dwell",
-        "finish",
+        "quasi",
     ),
     "figures": ("scale", "out", "figures", "json", "quiet"),
 }
@@ -90,12 +90,14 @@ class XorOptions(NamedTuple):
         int,
         typer.Option(min=0, metavar="STEPS", help="Distant XOR: with --batches, STEPS steps on each stretch."),
     ] = 0
-    finish: Annotated[
-        bool,
+    quasi: Annotated[
+        int,
         typer.Option(
-            "--finish", help="Distant XOR: also (with --restart: those) with quasi-Newton steps after chance."
+            min=0,
+            metavar="STEPS",
+            help="Distant XOR: also (with --restart: those) with quasi-Newton steps after the first STEPS.",
         ),
-    ] = False
+    ] = 0
 
 
 @options.with_fields("xor", XorOptions)
@@ -204,8 +206,8 @@ def _marker(what: str, reading: str, xor: XorOptions) -> str:
     """The name of the place in a page where a table goes."""
     if what == "table":
         return "table-text" if reading == "text" else "table"
-    if xor.finish:
-        return "xor-finish"
+    if xor.quasi:
+        return "xor-quasi"
     if xor.half_count:
         return "xor-half"
     return "xor-stretches" if xor.batches or xor.restart else "xor"
@@ -249,8 +251,8 @@ def _wanted(
         return table_settings(SCALE if scale is None else scale, steps, sizes, seeds or SEEDS, reading)
     if xor.longest == 1:
         raise InputError("--longest is 1: time scales begin at 2 symbols, so it must be 2 or more, such as 30")
-    if xor.finish and xor.batches:
-        raise InputError("--finish and --batches were both given: quasi-Newton steps need all of the data; drop one")
+    if xor.quasi and xor.batches:
+        raise InputError("--quasi and --batches were both given: quasi-Newton steps need all of the data; drop one")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
     return xor_settings(passes, seeds or XOR_SEEDS, xor.lines or 0, *xor[1:])
 

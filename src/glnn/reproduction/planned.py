@@ -119,22 +119,22 @@ def xor_settings(
     length: int = 0,
     restart: int = 0,
     dwell: int = 0,
-    finish: bool = False,
+    quasi: int = 0,
 ) -> list[Setting]:
     """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own.
 
-    `batches`, `restart` and `finish` (together, with `longest` and `dwell`), `fold`, `longest`, `coherence` and `apart`
+    `batches`, `restart` and `quasi` (together, with `longest` and `dwell`), `fold`, `longest`, `coherence` and `apart`
     add the same runs in these forms, which come first: they are over sooner. With `half_count` all of them begin as
     estimators do, not with log 0, where symbols are never predicted; `length` is the T of all their lines, if it is
     not the paper's.
     """
     silent = not half_count
     forms = [
-        {"batches": batches, "restart": restart, "dwell": dwell, "longest": longest, "finish": finish}
-        if batches or restart or finish
+        {"batches": batches, "restart": restart, "dwell": dwell, "longest": longest, "quasi": quasi}
+        if batches or restart or quasi
         else None,
         {"fold": fold} if fold else None,
-        {"longest": longest} if longest and not (batches or restart or finish) else None,
+        {"longest": longest} if longest and not (batches or restart or quasi) else None,
         {"coherence": coherence} if coherence else None,
         {"apart": True} if apart else None,
         {},

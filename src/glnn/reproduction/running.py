@@ -170,10 +170,10 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     """A trainer at its start, its kernels compiled; `validated` says whether it scores the validation sequence."""
     from glnn.models import MODELS
     from glnn.network import Graph, random_graph
-    from glnn.reproduction.finishing import Finishing
     from glnn.reproduction.first_step import NoSaturatingFirstStep
     from glnn.training.compiling import compiling
     from glnn.training.parallel import single_threaded_blas
+    from glnn.training.quasi_newton import QuasiNewtonTrainer
     from glnn.training.records import Progress
     from glnn.training.settings import Settings
     from glnn.training.trainer import Trainer
@@ -205,8 +205,12 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     rate = 1.0 / setting.units
     slow = rate / train.codes.size if setting.first_rate == "mean" else rate
     progress = Progress(params, rate, slow, best=params)
-    kind = Finishing if setting.finish else Trainer
-    trainer = kind(model, train, params, options, validation, setting.seed, progress)
+    given = (model, train, params, options, validation, setting.seed, progress)
+    if setting.quasi:
+        faster = QuasiNewtonTrainer(*given)
+        faster.first_steps = setting.quasi
+        return faster
+    trainer = Trainer(*given)
     if setting.first_rate == "unsaturated":
         with single_threaded_blas():
             trainer.accept = NoSaturatingFirstStep(trainer)

@@ -126,12 +126,12 @@ class Setting:
     """Distant XOR: the stretches of whole lines that the training sequence is cut into, for steps on one of them at a
     time; 0 for steps on all of it. Passes count as passes over all of it."""
     restart: int = 0
-    """Distant XOR: passes after which a run that is still at chance (with `finish`, or that stands still) begins anew,
+    """Distant XOR: passes after which a run that is still at chance (with `quasi`, or that stands still) begins anew,
     from another random start; 0 for never."""
     dwell: int = 0
     """Distant XOR: steps on a stretch before the next one is drawn; 0 is 1."""
-    finish: bool = False
-    """Distant XOR: quasi-Newton steps once the run has left chance (`finishing.py`)."""
+    quasi: int = 0
+    """Distant XOR: after how many of the paper's steps quasi-Newton ones follow (`quasi_newton.py`); 0 for never."""
     silent: bool = False
     """Whether symbols that are never to be predicted begin with log 0, as w_0y = log ν_y has it. Estimators, which may
     meet them later on, begin with the log of half a count."""
@@ -157,7 +157,7 @@ class Setting:
             f"steps on one of {self.batches} stretches" if self.batches else "",
             f"{self.dwell} steps on each" if self.dwell else "",
             f"begun anew if at chance after {self.restart} passes" if self.restart else "",
-            "quasi-Newton steps after chance" if self.finish else "",
+            f"quasi-Newton steps after {self.quasi}" if self.quasi else "",
             f"recipe {self.recipe}" if self.recipe else "",
             "begun at half a count" if self.source == "xor" and not self.silent else "",
         )
@@ -189,7 +189,7 @@ LATER = (
     "batches",
     "restart",
     "dwell",
-    "finish",
+    "quasi",
     "silent",
 )
 

@@ -22,6 +22,7 @@ from glnn.training.corpus import prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.folding import FoldConstants
 from glnn.training.parallel import single_threaded_blas
+from glnn.training.quasi_newton import QuasiNewtonTrainer
 from glnn.training.records import StepInfo
 from glnn.training.trainer import Trainer
 
@@ -166,7 +167,7 @@ def hopeless(setting: Setting, points: list[XorPoint], start: int, lines: int) -
     last = points[-1]
     if last.passes < start + setting.restart:
         return False
-    if at_chance(last, lines) or not setting.finish:
+    if at_chance(last, lines) or not setting.quasi:
         return at_chance(last, lines)
     before = [point.train_bits for point in points if start < point.passes <= last.passes - setting.restart // 2]
     return bool(before) and not last.train_bits < GAIN * before[-1]
@@ -177,8 +178,9 @@ def begin_anew(setting: Setting, trainer: Trainer) -> None:
     params = first_params(setting, trainer.model, trainer.data, trainer.generator)
     rate = 1.0 / trainer.model.units
     trainer.progress.writing_rate = rate
-    # What quasi-Newton steps remember belongs to the way so far.
-    trainer.progress.memory = {}
+    if isinstance(trainer, QuasiNewtonTrainer):
+        # What it remembers belongs to the way so far.
+        trainer.progress.memory, trainer.first_steps = {}, trainer.progress.step + setting.quasi
     trainer.go_on_from(params, rate)
 
 

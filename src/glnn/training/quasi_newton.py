@@ -37,12 +37,15 @@ Pairs = tuple[np.ndarray, np.ndarray]
 class QuasiNewtonTrainer(Trainer):
     """Used like `Trainer`, for one batch of all data without noise; what it remembers is in `progress.memory`."""
 
+    first_steps = FIRST_STEPS
+    """At which step the paper's steps end."""
+
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def step(self, clock: Clock | None = None) -> StepInfo:
         """One step of all parameters; one of the paper's at first, and where no direction leads up."""
         clock = clock or Clock(self.progress.seconds)
         plain = self._batched or self._noisy or not isinstance(self.proposer, MetricProposer)
-        if plain or not self.ready():
+        if plain or self.progress.step < self.first_steps:
             return super().step(clock)
         current = self._begin_step()
         engine, progress = self._engine, self.progress
@@ -76,10 +79,6 @@ class QuasiNewtonTrainer(Trainer):
         of_writing = Update(outcome._replace(rate=progress.writing_rate), sizes[0])
         of_transition = Update(outcome._replace(rate=progress.transition_rate), float(np.hypot(sizes[1], sizes[2])))
         return self._keep(accepted, (of_writing, of_transition), found, [], clock)
-
-    def ready(self) -> bool:
-        """Whether the paper's steps have found out enough for others to go on."""
-        return self.progress.step >= FIRST_STEPS
 
     def _by_metric(
         self, q: np.ndarray, writing: WritingStatistics, sums: Statistics
