@@ -33,7 +33,7 @@ PASSES_BETWEEN_POINTS = 20
 PASSES_AFTER_SUCCESS = 100
 # A run that needs more than this part of the bits of tossing a coin is at chance.
 CHANCE = 0.98
-# A run stands still that has kept more than this part of its bits over half of the passes of `restart`.
+# A run stands still that has kept more than this part of its bits over a quarter of the passes of `restart`.
 GAIN = 0.99
 
 
@@ -165,11 +165,11 @@ def hopeless(setting: Setting, points: list[XorPoint], start: int, lines: int) -
     Quasi-Newton steps find the next local optimum; if it is a bad one they stay there.
     """
     last = points[-1]
-    if last.passes < start + setting.restart:
+    if at_chance(last, lines):
+        return last.passes >= start + setting.restart
+    if not setting.quasi:
         return False
-    if at_chance(last, lines) or not setting.quasi:
-        return at_chance(last, lines)
-    before = [point.train_bits for point in points if start < point.passes <= last.passes - setting.restart // 2]
+    before = [point.train_bits for point in points if start < point.passes <= last.passes - setting.restart // 4]
     return bool(before) and not last.train_bits < GAIN * before[-1]
 
 
