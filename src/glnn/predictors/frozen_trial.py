@@ -99,11 +99,12 @@ class FrozenTrial:
         return float(-np.log2(_said(member, self._held)).sum())
 
     def worth(self, bits: float, without: float, member: Predictor, inside: Inside | None = None) -> bool:
-        """Whether a member stays: what it saves must not be chance."""
-        heard = self._heard((member,), (inside or {},))
-        alone = heard._replace(chances=heard.chances[:_OWN])
-        saved = heard.by_sequence(self._shares(alone)[1] - self._shares(heard)[1])
-        return bool(saved.sum() > _ERRORS * _error(saved))
+        """Whether a member stays: what it saves must not be chance, on the end or on all parts that were held out.
+
+        One or two members that held out a part inside may be far worse than all of them together, on long sequences
+        above all: that they save nothing does not count against what the end says.
+        """
+        return self._saves((member,), ()) or bool(inside and self._saves((member,), (inside,)))
 
     def recipe(self, members: tuple[Predictor, ...], apart: bool = True, inside: Sequence[Inside] = ()) -> Recipe:
         """How the data are best read, and with what shares; the mixer hears none of the members."""
@@ -143,6 +144,13 @@ class FrozenTrial:
             best = way, beside, bits
         assert best is not None
         return best[0], best[1]
+
+    def _saves(self, members: tuple[Predictor, ...], inside: Sequence[Inside]) -> bool:
+        """Whether these members save bits that are no chance."""
+        heard = self._heard(members, inside)
+        alone = heard._replace(chances=heard.chances[:_OWN])
+        saved = heard.by_sequence(self._shares(alone)[1] - self._shares(heard)[1])
+        return bool(saved.sum() > _ERRORS * _error(saved))
 
     def _beside(self, members: tuple[Predictor, ...], inside: Sequence[Inside]) -> Beside:
         """The shares with these members: those of contexts, tree and n-grams relative to each other, from all parts.
