@@ -4,9 +4,9 @@ The fifth is gone through in stretches. Each is scored frozen by what has read a
 Networks stopped learning earlier; here as later, contexts have seen newer sequences than they, and what drift makes of
 that shows in the gain, Σ over sequences of bits saved. It counts from two standard errors on.
 
-Sequences that are best read in no order of time have no end that tells more than others. Whether a network stays, and
-the shares, then follow from all parts that its members held out: for each, contexts, tree and n-grams read all the
-rest.
+Sequences that are best read in no order of time have no end that tells more than the rest. All parts that members held
+out then tell too whether a network stays, and what tree and n-grams have beside contexts: for each part these read all
+the others (`experiments/mixture/odds.md`).
 """
 
 from __future__ import annotations
