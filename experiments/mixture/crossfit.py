@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +26,7 @@ from experiments.mixture.later import _experts_of_end  # noqa: E402
 from experiments.mixture.parts import _contexts_of_end, _frozen, _rows  # noqa: E402
 from glnn.contexts.mixing import firsts, new_reader  # noqa: E402
 from glnn.contexts.mixing_averaging import WeightAverage  # noqa: E402
-from glnn.estimators import network_fitted  # noqa: E402
 from glnn.predictors import frozen_trial  # noqa: E402
-from glnn.predictors.calibration import EntropyWeights  # noqa: E402
 from glnn.predictors.experts import Beside, Experts, counts_of  # noqa: E402
 from glnn.predictors.mixture_recipe import Recipe, for_network, plan_of  # noqa: E402
 from glnn.sequences import Encoded, TrainingData  # noqa: E402
@@ -63,52 +60,6 @@ def cut(name: str, at: float) -> tuple[Encoded, Encoded]:
             parts = list(data.fit), list(data.score)
     model = glnn.Mixture(networks=0, verbose=0, alphabet=data.alphabet)
     return tuple(model._given(glnn.Sequences(part), None, None, None, None).train for part in parts)  # type: ignore[return-value]
-
-
-def _told(run: Any) -> dict[str, Any]:
-    told = _told_before(run)
-    if run.own is not None:
-        told["fold"] = run.own.validation.codes.copy()
-    return told
-
-
-_told_before = network_fitted._told
-network_fitted._told = _told
-
-
-def those(network: Any, kept: list[int]) -> Any:
-    """The network of these members alone, as they were before they went on over all data."""
-    before, other = network._before_all_data_, copy(network)
-    if network.weights_ is not None and network.weights_.members == len(network.networks_):
-        own = network.weights_.weights[:, kept] * (len(network.networks_) / len(kept))
-        other.weights_ = EntropyWeights(network.weights_.nodes, own)
-    other.members_ = [network.members_[k] for k in kept]
-    other.starts_ = (None,) * len(kept)
-    other.member_smoothing_ = [(network.member_smoothing_ or [0.0] * len(network.networks_))[k] for k in kept]
-    networks = [
-        (network.networks_[k].model, network.networks_[k].params if before is None else before[k]) for k in kept
-    ]
-    other.params_ = networks[0][1]
-    other._use(networks, network.escape_probability_)
-    return other
-
-
-def folds_of(network: Any, known: Encoded, held: Encoded) -> list[tuple[int, int, list[int]]]:
-    """The first and last sequence of every part that members held out inside, and these members."""
-    length, found = len(held), {}
-    for k, member in enumerate(network.members_):
-        if "fold" not in member:
-            continue
-        for block in range(1, 10):
-            end = len(known) - block * length
-            begin = end - length
-            if begin < 0:
-                break
-            codes = known.codes[known.starts[begin] : known.starts[end]]
-            if codes.size == member["fold"].size and (codes == member["fold"]).all():
-                found.setdefault((begin, end), []).append(k)
-                break
-    return [(begin, end, kept) for (begin, end), kept in sorted(found.items())]
 
 
 def of_fold(known: Encoded, begin: int, end: int, way: Any, order: int, member: Any) -> np.ndarray:
@@ -151,8 +102,9 @@ def rows_of(known: Encoded, scored: Encoded, budget: float) -> dict[str, Any]:
     found["scored_network"], found["scored_judged"] = (_rows(one.predictor_, scored) for one in (network, judged))
     found["stays"] = trial.worth(0.0, 0.0, judged.predictor_)
     found["members"] = np.array([len(judged.networks_), len(network.networks_)])
-    for number, (begin, end, kept) in enumerate(folds_of(network, known, held)):
-        found[f"fold{number}"] = of_fold(known, begin, end, way, trial._order, those(network, kept))
+    for number, (begin, members) in enumerate(network.that_held_out_inside().items()):
+        end = begin + len(held)
+        found[f"fold{number}"] = of_fold(known, begin, end, way, trial._order, members)
         part = known.select(np.arange(begin, end))
         found[f"fold{number}_codes"] = part.codes
         found[f"fold{number}_sequence"] = np.repeat(np.arange(begin, end), np.diff(part.starts))

@@ -36,6 +36,12 @@ def test_every_part_is_held_out_once_and_nothing_is_lost(data: Encoded) -> None:
         assert one.validation is not None and not one.continues
         assert one.train.codes.size + one.validation.codes.size == data.codes.size
         assert sorted([*one.train.codes, *one.validation.codes]) == sorted(data.codes)
+        # It is known where they were.
+        if len(data) > 1:
+            assert one.inside is not None
+            assert list(data.codes[data.starts[one.inside] :][: one.held_out]) == list(one.validation.codes)
+        else:
+            assert one.inside is None
 
 
 def test_the_rest_of_one_text_is_two_sequences_in_their_order() -> None:
@@ -88,6 +94,11 @@ def test_what_came_last_is_learned_too(tmp_path: Path) -> None:
     apart = model.that_held_out()
     assert len(apart.networks_) == 1 and apart.bits(cases) > 1.3 * model.bits(cases)
     assert without.that_held_out() is without
+    # The others by what they held out: of nine other tenths the first two in golden steps.
+    inside = model.that_held_out_inside()
+    assert sorted(member["first_held_out"] for member in model.members_[1:]) == list(inside) and len(inside) == 2
+    assert all(len(member.networks_) == 1 for member in inside.values())
+    assert without.that_held_out_inside() == {}
     model.save(tmp_path / "model")
     again = glnn.load(tmp_path / "model")
     assert again.bits(cases) == model.bits(cases)

@@ -21,6 +21,7 @@ from glnn.estimators.base import SequenceModel
 from glnn.estimators.network import KERNELS, Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
 from glnn.estimators.persistence import as_bytes, from_bytes
+from glnn.predictors import Predictor
 from glnn.predictors.experts import Beside
 from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES, FrozenTrial, in_no_order
 from glnn.predictors.mixture import MixturePredictor, pieces
@@ -129,7 +130,7 @@ class Mixture(SequenceModel):
             # file does not know what networks were before they went on over all data.
             forgotten = any(network.went_on for network in networks)
             apart = isinstance(trial, FrozenTrial) or (forgotten and trial.stand_apart(members))
-            recipe = trial.recipe(members, apart)
+            recipe = trial.recipe(members, apart, [_inside(network) for network in networks])
             recipe, networks = _with_a_share(recipe, judged if forgotten and not apart else networks)
             # The trials take as much memory as the model itself.
             del trial
@@ -228,7 +229,7 @@ class Mixture(SequenceModel):
                 bits, alone = trial.bits(judged), trial.alone(judged[-1])
             self.trials_.append({"networks": len(members), "bits": bits, "alone": alone})
             display.say(f"the end of the data takes {best:,.0f} bits without it and {bits:,.0f} with it")
-            if not automatic or trial.worth(bits, best, judged[-1]):
+            if not automatic or trial.worth(bits, best, judged[-1], _inside(network)):
                 best, kept = bits, members
             if network.stopped_ == "interrupted":
                 break
@@ -326,6 +327,11 @@ def _with_a_share(recipe: Recipe, networks: tuple[Network, ...]) -> tuple[Recipe
 def _share(budget: Budget, networks: int) -> Budget:
     """What each network gets: as many equal parts as there are networks; steps and passes are those of each."""
     return budget if budget.seconds is None else Budget(seconds=budget.seconds / networks)
+
+
+def _inside(network: Network) -> dict[int, Predictor]:
+    """Members by the first of the sequences that they held out inside the data."""
+    return {first: members.predictor_ for first, members in network.that_held_out_inside().items()}
 
 
 def _mixture_of(predictor: MixturePredictor | Shares) -> MixturePredictor:

@@ -154,7 +154,19 @@ class FittedNetwork(SequenceModel):
         before = self._before_all_data_
         if not kept or (before is None and (self.weights_ is None or len(kept) == len(self.networks_))):
             return self
-        other = copy(self)
+        return self._of_members(kept)
+
+    def that_held_out_inside(self) -> dict[int, Self]:
+        """For each first of the sequences that members held out inside the data, the model with these members alone."""
+        found: dict[int, list[int]] = {}
+        for k, member in enumerate(self.members_ or ()):
+            if "first_held_out" in member:
+                found.setdefault(member["first_held_out"], []).append(k)
+        return {first: self._of_members(kept) for first, kept in sorted(found.items())}
+
+    def _of_members(self, kept: list[int]) -> Self:
+        """The model with these members alone, as they were before they went on over all data, where that is known."""
+        before, other = self._before_all_data_, copy(self)
         if self.weights_ is not None and self.weights_.members == len(self.networks_):
             own = self.weights_.weights[:, kept] * (len(self.networks_) / len(kept))
             other.weights_ = EntropyWeights(self.weights_.nodes, own)
@@ -299,7 +311,11 @@ class FittedNetwork(SequenceModel):
 
 def _told(run: Run) -> dict[str, Any]:
     """A start in the record."""
-    told = {"seed": run.seed, "steps": int(run.used("steps")), "seconds": run.used("seconds"), "score": run.score}
+    told: dict[str, Any] = {"seed": run.seed, "steps": int(run.used("steps"))}
+    told |= {"seconds": run.used("seconds"), "score": run.score}
     if run.final is not None:
         told |= dict(zip(_ON_ALL_DATA, (run.final.step, run.final.seconds), strict=True))
-    return told if run.own is None else {**told, "held_out": "inside"}
+    if run.own is None:
+        return told
+    told["held_out"] = "inside"
+    return told if run.own.inside is None else {**told, "first_held_out": run.own.inside}

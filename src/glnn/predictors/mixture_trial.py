@@ -6,6 +6,7 @@ that are scored alike there is `frozen_trial`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ from glnn.contexts.mixing_reading import ALL
 from glnn.contexts.ngram import choose_order
 from glnn.predictors import Predictor
 from glnn.predictors.experts import ALONE, Beside, Experts, counts_of, learned_odds
-from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES
+from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES, Inside
 from glnn.predictors.mixture import pieces
 from glnn.predictors.mixture_budget import first_symbols
 from glnn.predictors.mixture_recipe import Recipe, plan_of
@@ -53,7 +54,7 @@ class Trial:
         """The bits of the end by one member alone."""
         return float(-np.log2(self._said(member)[self._mask]).sum())
 
-    def worth(self, bits: float, without: float, member: Predictor) -> bool:
+    def worth(self, bits: float, without: float, member: Predictor, inside: Inside | None = None) -> bool:
         """Whether a member that changes the bits so stays: it helps, or may for all we know be as good as all."""
         if bits <= min(without * (1.0 - _WORTH), without - _LEAST_GAIN):
             return True
@@ -67,7 +68,7 @@ class Trial:
         """
         return self._online and bool(self._apart(members)[1][self._mask].sum() <= self.bits(members) + _LEAST_GAIN)
 
-    def recipe(self, members: tuple[Predictor, ...], apart: bool = False) -> Recipe:
+    def recipe(self, members: tuple[Predictor, ...], apart: bool = False, inside: Sequence[Inside] = ()) -> Recipe:
         """How the data are best read: as time goes by, if anything is to go on learning, even networks' weights."""
         data, online = self._data, self._online
         if apart:

@@ -237,6 +237,8 @@ class TrainingData:
     """Whether the validation data continue where those for training end."""
     held_out: int = 0
     """How many symbols of the given data were held out for validation."""
+    inside: int | None = None
+    """The first of the given sequences that were held out, where these are inside the data and not their end."""
 
     @property
     def alphabet(self) -> Alphabet:

@@ -39,8 +39,8 @@ def elsewhere(parts: TrainingData) -> list[TrainingData]:
     blocks = sorted(range(1, min(count, MOST_FOLDS + 1)), key=lambda block: block * _GOLDEN % 1.0)
     found = [_inside(data, length, block, several) for block in blocks[: MOST_COPIED // data.codes.size]]
     return [
-        replace(parts, train=train, validation=held, continues=False, held_out=held.codes.size)
-        for train, held in found
+        replace(parts, train=train, validation=held, continues=False, held_out=held.codes.size, inside=first)
+        for train, held, first in found
         if train.mask.any() and held.mask.any()
     ]
 
@@ -52,16 +52,19 @@ def of_member(folds: Sequence[TrainingData], number: int) -> TrainingData | None
     return folds[(number - number // KEEP_THE_END - 1) % len(folds)]
 
 
-def _inside(data: Encoded, length: int, block: int, several: bool) -> tuple[Encoded, Encoded]:
-    """So many sequences, or positions of a single one, held out so many times their number before the end."""
+def _inside(data: Encoded, length: int, block: int, several: bool) -> tuple[Encoded, Encoded, int | None]:
+    """So many sequences, or positions of a single one, held out so many times their number before the end.
+
+    With the first of these sequences.
+    """
     end = (len(data) if several else data.codes.size) - block * length
     begin = end - length
     if several:
         order = np.arange(len(data))
-        return data.select(np.concatenate([order[:begin], order[end:]])), data.select(order[begin:end])
+        return data.select(np.concatenate([order[:begin], order[end:]])), data.select(order[begin:end]), begin
     codes, mask = (np.concatenate([part[:begin], part[end:]]) for part in (data.codes, data.mask))
     # What comes after is a sequence of its own.
     starts = np.unique(np.array([0, begin, codes.size], data.starts.dtype))
     own = np.array([0, length], data.starts.dtype)
     held = replace(data, codes=data.codes[begin:end], mask=data.mask[begin:end], starts=own)
-    return replace(data, codes=codes, mask=mask, starts=starts), held
+    return replace(data, codes=codes, mask=mask, starts=starts), held, None
