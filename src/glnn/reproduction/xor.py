@@ -33,8 +33,8 @@ PASSES_BETWEEN_POINTS = 20
 PASSES_AFTER_SUCCESS = 100
 # A run that needs more than this part of the bits of tossing a coin is at chance.
 CHANCE = 0.98
-# A run stands still that has kept more than this part of its bits over a quarter of the passes of `restart`.
-GAIN = 0.99
+# A run stands still that has gained less than this part of its bits over a quarter of the passes of `restart`.
+LEAST_GAIN, LEAST_AT_CHANCE = 0.01, 2e-4
 
 
 @dataclass(frozen=True)
@@ -164,13 +164,14 @@ def hopeless(setting: Setting, points: list[XorPoint], start: int, lines: int) -
 
     Quasi-Newton steps find the next local optimum; if it is a bad one they stay there.
     """
-    last = points[-1]
-    if at_chance(last, lines):
-        return last.passes >= start + setting.restart
+    last, chance = points[-1], at_chance(points[-1], lines)
     if not setting.quasi:
-        return False
-    before = [point.train_bits for point in points if start < point.passes <= last.passes - setting.restart // 4]
-    return bool(before) and not last.train_bits < GAIN * before[-1]
+        return chance and last.passes >= start + setting.restart
+    # A step is two passes.
+    window = range(start + 2 * setting.quasi, last.passes - setting.restart // 4 + 1)
+    before = [point.train_bits for point in points if point.passes in window]
+    still = bool(before) and not last.train_bits < (1.0 - (LEAST_AT_CHANCE if chance else LEAST_GAIN)) * before[-1]
+    return still or (chance and last.passes >= start + setting.restart)
 
 
 def begin_anew(setting: Setting, trainer: Trainer) -> None:
