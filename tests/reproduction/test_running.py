@@ -254,7 +254,7 @@ def test_distant_xor_is_measured_against_passes() -> None:
 
 def test_distant_xor_goes_on_by_quasi_newton_steps_where_a_setting_says_so() -> None:
     setting = xor_settings(8, 1, 30, half_count=True, restart=400, quasi=2)[0]
-    assert setting.quasi == 2 and setting.restart == 400 and "quasi-Newton steps after 2" in setting.form
+    assert setting.quasi == 2 and setting.restart == 400 and "quasi-Newton steps past chance or after 2" in setting.form
 
     def trained(setting: Setting, steps: int) -> Trainer:
         trainer = new_trainer(setting, sequences_of(setting), validated=False)
@@ -279,21 +279,24 @@ def test_distant_xor_goes_on_by_quasi_newton_steps_where_a_setting_says_so() -> 
     assert after.progress.memory
 
 
+def test_quasi_newton_steps_begin_as_soon_as_a_run_has_left_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xor, "PASSES_BETWEEN_POINTS", 2)
+    setting = xor_settings(12, 1, 30, half_count=True, quasi=100)[0]
+    late = run_setting(setting)["trajectory"]["train_bits"]
+    monkeypatch.setattr(xor, "LEFT", 2.0)
+    early = run_setting(setting)["trajectory"]["train_bits"]
+    assert early[:2] == late[:2] and early[-1] != late[-1]
+
+
 def test_a_run_that_stands_still_begins_anew_with_quasi_newton_steps() -> None:
     def points(*bits: float) -> list[XorPoint]:
         return [XorPoint(20 * k, value, value, 0.3, 0.3) for k, value in enumerate(bits)]
 
     setting = xor_settings(400, 1, 100, restart=80, quasi=10)[0]
-    falling, still = (100.0, 90.0, 80.0, 70.0, 60.0), (100.0, 90.0, 60.0, 60.0)
-    noise, chance = (100.0, 100.0, 99.9), (100.0, 100.0, 100.0)
-    assert [xor.hopeless(setting, points(*bits), 0, 100) for bits in (falling, still)] == [False, True]
-    # At chance less is asked for, until its time is over.
-    assert [xor.hopeless(setting, points(*bits), 0, 100) for bits in (noise, chance)] == [False, True]
-    assert xor.hopeless(setting, points(*noise, 99.8, 99.7), 0, 100)
-    # What was before its start, and before its first quasi-Newton step, says nothing.
-    assert not xor.hopeless(setting, points(*still), 40, 100)
-    assert not xor.hopeless(replace(setting, quasi=30), points(*still), 0, 100)
-    # The paper's steps creep; they are begun anew at chance only, when their time is over.
+    falling, still, chance = (100.0, 90.0, 80.0, 70.0, 60.0), (100.0, 90.0, 60.0, 60.0), (100.0,) * 5
+    assert [xor.hopeless(setting, points(*bits), 0, 100) for bits in (falling, still, chance)] == [False, True, True]
+    # At chance it has all of its time, and what was before its start says nothing.
+    assert not xor.hopeless(setting, points(*chance), 20, 100) and not xor.hopeless(setting, points(*still), 40, 100)
+    # The paper's steps creep; they are begun anew at chance only.
     creeping = replace(setting, quasi=0)
-    assert not xor.hopeless(creeping, points(*still), 0, 100) and not xor.hopeless(creeping, points(*chance), 0, 100)
-    assert xor.hopeless(creeping, points(*chance, 100.0, 100.0), 0, 100)
+    assert not xor.hopeless(creeping, points(*still), 0, 100) and xor.hopeless(creeping, points(*chance), 0, 100)

@@ -95,7 +95,7 @@ class XorOptions(NamedTuple):
         typer.Option(
             min=0,
             metavar="STEPS",
-            help="Distant XOR: also (with --restart: those) with quasi-Newton steps after the first STEPS.",
+            help="Distant XOR: also (with --restart: those) with quasi-Newton steps past chance or after STEPS.",
         ),
     ] = 0
 

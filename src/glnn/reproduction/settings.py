@@ -131,7 +131,8 @@ class Setting:
     dwell: int = 0
     """Distant XOR: steps on a stretch before the next one is drawn; 0 is 1."""
     quasi: int = 0
-    """Distant XOR: after how many of the paper's steps quasi-Newton ones follow (`quasi_newton.py`); 0 for never."""
+    """Distant XOR: after how many of the paper's steps quasi-Newton ones follow (`quasi_newton.py`), or earlier, once
+    a run has left chance; 0 for never."""
     silent: bool = False
     """Whether symbols that are never to be predicted begin with log 0, as w_0y = log ν_y has it. Estimators, which may
     meet them later on, begin with the log of half a count."""
@@ -157,7 +158,7 @@ class Setting:
             f"steps on one of {self.batches} stretches" if self.batches else "",
             f"{self.dwell} steps on each" if self.dwell else "",
             f"begun anew if at chance after {self.restart} passes" if self.restart else "",
-            f"quasi-Newton steps after {self.quasi}" if self.quasi else "",
+            f"quasi-Newton steps past chance or after {self.quasi}" if self.quasi else "",
             f"recipe {self.recipe}" if self.recipe else "",
             "begun at half a count" if self.source == "xor" and not self.silent else "",
         )

@@ -33,8 +33,10 @@ PASSES_BETWEEN_POINTS = 20
 PASSES_AFTER_SUCCESS = 100
 # A run that needs more than this part of the bits of tossing a coin is at chance.
 CHANCE = 0.98
+# Under this part it knows what to remember, and quasi-Newton steps do the rest.
+LEFT = 0.95
 # A run stands still that has gained less than this part of its bits over a quarter of the passes of `restart`.
-LEAST_GAIN, LEAST_AT_CHANCE = 0.01, 2e-4
+LEAST_GAIN = 0.01
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,8 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
     def watch(info: StepInfo, trainer: Trainer) -> bool:
         nonlocal measuring
         passes = info.passes // parts
+        if isinstance(trainer, QuasiNewtonTrainer) and info.log_likelihood > -LEFT * math.log(2.0) * lines:
+            trainer.first_steps = min(trainer.first_steps, info.step)
         if passes - record.points[-1].passes >= PASSES_BETWEEN_POINTS:
             begun = time.process_time()
             record.measure(trainer.progress.params, passes)
@@ -165,13 +169,11 @@ def hopeless(setting: Setting, points: list[XorPoint], start: int, lines: int) -
     Quasi-Newton steps find the next local optimum; if it is a bad one they stay there.
     """
     last, chance = points[-1], at_chance(points[-1], lines)
-    if not setting.quasi:
+    if chance or not setting.quasi:
         return chance and last.passes >= start + setting.restart
-    # A step is two passes.
-    window = range(start + 2 * setting.quasi, last.passes - setting.restart // 4 + 1)
+    window = range(start + 1, last.passes - setting.restart // 4 + 1)
     before = [point.train_bits for point in points if point.passes in window]
-    still = bool(before) and not last.train_bits < (1.0 - (LEAST_AT_CHANCE if chance else LEAST_GAIN)) * before[-1]
-    return still or (chance and last.passes >= start + setting.restart)
+    return bool(before) and not last.train_bits < (1.0 - LEAST_GAIN) * before[-1]
 
 
 def begin_anew(setting: Setting, trainer: Trainer) -> None:
