@@ -22,6 +22,7 @@ from glnn.training.remembered import check_remembered, under
 from glnn.training.settings import ADAM, Settings
 from glnn.training.sizes import LONG
 from glnn.training.trainer import Callback, Trainer
+from glnn.training.unbroken import unbroken
 from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, average, finite, own_share
 from glnn.training.validation import Validation
 
@@ -72,6 +73,9 @@ class StochasticTrainer(Trainer):
         self._streams = Streams(self.data, settings.sequence_weights, *shape)
         self._pass = pass_for(self.model, method, self._streams.count, params)
         self._rounds = max(1, round(min(ROUND, self._streams.size) / self._streams.positions))
+        self._unbroken = None
+        if settings.sequence_weights == "length":
+            self._unbroken = unbroken(self._pass, self.data, self._streams, settings.averaging)
         self._update = self._make_update()
         self._longest = self.model.rate_for_chunks if method is ADAM else 1.0
         self._average, self._safe = params, params
@@ -122,22 +126,42 @@ class StochasticTrainer(Trainer):
         before, params = self.progress.params, self.progress.params
         notes: list[str] = []
         noise = Noise(self._sigma, self.noise_seed)
-        total, predicted, rate, done = 0.0, 0.0, 0.0, 0
-        for k in range(self._rounds):
-            rate = self._longest * self._scale * _rate(self._fraction(clock.seconds, k / self._rounds))
-            found = self._pass(params, self._streams.next(), noise, self._chunks)
-            self._chunks += 1
-            if found.failure is not None:
-                params = self._go_back(str(found.failure), notes)
-                continue
-            if found.predicted == 0.0:
-                continue
-            total, predicted, done = total + found.log_likelihood, predicted + found.predicted, done + 1
-            params = self._moved(params, found, rate, notes)
+        total, predicted, rate, done, k = 0.0, 0.0, 0.0, 0, 0
+        at_once = 1 if self._unbroken is None else self._unbroken.at_once
+        while k < self._rounds:
+            # Time is looked at before a call; what is counted is known for each of its chunks.
+            seconds, these = clock.seconds, range(k, min(k + at_once, self._rounds))
+            scale = self._longest * self._scale
+            rates = [scale * _rate(self._fraction(seconds, place / self._rounds)) for place in these]
+            begun = self._chunks
+            params, sums = self._after_chunks(params, noise, rates, notes)
+            rate, k = rates[self._chunks - begun - 1], k + self._chunks - begun
+            for log_likelihood, positions in sums:
+                total, predicted, done = total + log_likelihood, predicted + positions, done + 1
         if done:
             self._loss = -total / predicted
             params = self._look_after(self._loss, params, notes)
         return self._record(clock, before, params, self._loss, rate, done, notes)
+
+    def _after_chunks(
+        self, params: Params, noise: Noise, rates: list[float], notes: list[str]
+    ) -> tuple[Params, list[tuple[float, float]]]:
+        """Take a step for each of the rates, up to one that fails; likelihoods and positions of what did not."""
+        if self._unbroken is None:
+            found = self._pass(params, self._streams.next(), noise, self._chunks)
+            self._chunks += 1
+            if found.failure is not None:
+                return self._go_back(str(found.failure), notes), []
+            if found.predicted == 0.0:
+                return params, []
+            return self._moved(params, found, rates[0], notes), [(found.log_likelihood, found.predicted)]
+        assert isinstance(self._update, Adam)
+        walked = self._unbroken(params, self._average, self._update, noise, self._chunks, rates)
+        self._chunks += len(walked.log_likelihoods)
+        params, self._average = walked.params, walked.average
+        if walked.failure is not None:
+            params = self._go_back(str(walked.failure), notes)
+        return params, [(value, float(self._streams.positions)) for value in walked.log_likelihoods if np.isfinite(value)]
 
     def _moved(self, params: Params, found: Found, rate: float, notes: list[str]) -> Params:
         moved = self._update(params, found, rate)
