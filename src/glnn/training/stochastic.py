@@ -13,17 +13,18 @@ from glnn.metrics import WRITING_METHODS, Layout, Scales
 from glnn.models import Model, Params
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, parse_budget
+from glnn.training.chunk_steps import ChunkSteps
 from glnn.training.corpus import LENGTH, MANY_STREAMS, SHORT_STREAMS, STREAMS, Streams, prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.noise import Noise, takes_noise
-from glnn.training.passes import Found, pass_for
+from glnn.training.passes import pass_for
 from glnn.training.records import Progress, Recorder, StepInfo
 from glnn.training.remembered import check_remembered, under
 from glnn.training.settings import ADAM, Settings
 from glnn.training.sizes import LONG
 from glnn.training.trainer import Callback, Trainer
-from glnn.training.unbroken import unbroken
-from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, average, finite, own_share
+from glnn.training.unbroken import steps_on
+from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, own_share
 from glnn.training.validation import Validation
 
 ROUND = 25_000
@@ -73,9 +74,7 @@ class StochasticTrainer(Trainer):
         self._streams = Streams(self.data, settings.sequence_weights, *shape)
         self._pass = pass_for(self.model, method, self._streams.count, params)
         self._rounds = max(1, round(min(ROUND, self._streams.size) / self._streams.positions))
-        self._unbroken = None
-        if settings.sequence_weights == "length":
-            self._unbroken = unbroken(self._pass, self.data, self._streams, settings.averaging)
+        self._steps = self._make_steps()
         self._update = self._make_update()
         self._longest = self.model.rate_for_chunks if method is ADAM else 1.0
         self._average, self._safe = params, params
@@ -99,6 +98,9 @@ class StochasticTrainer(Trainer):
             fraction = self._fraction(self.progress.seconds, 0.0)
             self._look = min(self._look, (np.floor(fraction * LOOKS) + 1.0) / LOOKS)
             self._best_at = min(self._best_at, fraction)
+
+    def _make_steps(self) -> ChunkSteps:
+        return steps_on(self._pass, self.data, self._streams, self.settings)
 
     def _make_update(self, memory: dict[str, np.ndarray] | None = None) -> Update:
         corpus, settings = self._whole, self.settings
@@ -127,48 +129,24 @@ class StochasticTrainer(Trainer):
         notes: list[str] = []
         noise = Noise(self._sigma, self.noise_seed)
         total, predicted, rate, done, k = 0.0, 0.0, 0.0, 0, 0
-        at_once = 1 if self._unbroken is None else self._unbroken.at_once
         while k < self._rounds:
-            # Time is looked at before a call; what is counted is known for each of its chunks.
-            seconds, these = clock.seconds, range(k, min(k + at_once, self._rounds))
-            scale = self._longest * self._scale
-            rates = [scale * _rate(self._fraction(seconds, place / self._rounds)) for place in these]
-            begun = self._chunks
-            params, sums = self._after_chunks(params, noise, rates, notes)
-            rate, k = rates[self._chunks - begun - 1], k + self._chunks - begun
-            for log_likelihood, positions in sums:
+            rates = self._rates(clock.seconds, range(k, min(k + self._steps.at_once, self._rounds)))
+            walked = self._steps(params, self._average, self._update, noise, self._chunks, rates)
+            self._chunks, k, rate = self._chunks + walked.begun, k + walked.begun, rates[walked.begun - 1]
+            params, self._average = walked.params, walked.average
+            for log_likelihood, positions in walked.found:
                 total, predicted, done = total + log_likelihood, predicted + positions, done + 1
+            if walked.failure is not None:
+                params = self._go_back(str(walked.failure), notes)
         if done:
             self._loss = -total / predicted
             params = self._look_after(self._loss, params, notes)
         return self._record(clock, before, params, self._loss, rate, done, notes)
 
-    def _after_chunks(
-        self, params: Params, noise: Noise, rates: list[float], notes: list[str]
-    ) -> tuple[Params, list[tuple[float, float]]]:
-        """Take a step for each of the rates, up to one that fails; likelihoods and positions of what did not."""
-        if self._unbroken is None:
-            found = self._pass(params, self._streams.next(), noise, self._chunks)
-            self._chunks += 1
-            if found.failure is not None:
-                return self._go_back(str(found.failure), notes), []
-            if found.predicted == 0.0:
-                return params, []
-            return self._moved(params, found, rates[0], notes), [(found.log_likelihood, found.predicted)]
-        assert isinstance(self._update, Adam)
-        walked = self._unbroken(params, self._average, self._update, noise, self._chunks, rates)
-        self._chunks += len(walked.log_likelihoods)
-        params, self._average = walked.params, walked.average
-        if walked.failure is not None:
-            params = self._go_back(str(walked.failure), notes)
-        return params, [(value, float(self._streams.positions)) for value in walked.log_likelihoods if np.isfinite(value)]
-
-    def _moved(self, params: Params, found: Found, rate: float, notes: list[str]) -> Params:
-        moved = self._update(params, found, rate)
-        if not finite(moved):
-            return self._go_back("a step is not finite", notes)
-        self._average = average(self._average, moved, self._chunks - 1, self.settings.averaging)
-        return moved
+    def _rates(self, seconds: float, chunks: range) -> list[float]:
+        """The rate for each of these chunks of a round, from the time before the first of them."""
+        scale = self._longest * self._scale
+        return [scale * _rate(self._fraction(seconds, k / self._rounds)) for k in chunks]
 
     def _look_after(self, loss: float, params: Params, notes: list[str]) -> Params:
         """Keep the averaged parameters of the best round, and go back to them when the loss jumps."""

@@ -8,7 +8,6 @@ same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,25 +17,17 @@ from glnn.numeric.blas import addresses
 from glnn.numeric.scratch import Workspace
 from glnn.output.softmax import block_rows
 from glnn.sequences import Encoded
+from glnn.training.chunk_steps import STEP_FAILED, ChunkSteps, OneByOne, Walked
 from glnn.training.corpus import Streams
 from glnn.training.noise import Noise
-from glnn.training.passes import BesidePass, born
+from glnn.training.passes import BesidePass, Pass, born
 from glnn.training.results import NotFinite
+from glnn.training.settings import Settings
 from glnn.training.unbroken_kernels import NOT_FINITE, STEP_NOT_FINITE, Learned, Places, Room, Schedule, walk
-from glnn.training.updates import Adam, weight_of_latest
+from glnn.training.updates import Adam, Update, weight_of_latest
 
 AT_ONCE, _FEW_UNITS = 8, 128
 """Chunks in a call, while rates stand still where a clock decides; one where units are so many that it takes long."""
-
-
-class Walked(NamedTuple):
-    """What a call has come to."""
-
-    params: Params
-    average: Params
-    log_likelihoods: list[float]
-    """Of each chunk that was begun; where something was not finite, that is the last one."""
-    failure: NotFinite | str | None
 
 
 class UnbrokenSteps:
@@ -51,16 +42,16 @@ class UnbrokenSteps:
         self.at_once = AT_ONCE if passes.model.units <= _FEW_UNITS else 1
 
     def __call__(
-        self, params: Params, average: Params, update: Adam, noise: Noise, draw: int, rates: Sequence[float]
+        self, params: Params, mean: Params, update: Update, noise: Noise, draw: int, rates: Sequence[float]
     ) -> Walked:
         """Take a step on the next chunk for each of the rates, the first with draw number `draw` of the noise."""
+        assert isinstance(update, Adam)
         data = Places(self._x, self._first, self._streams.places.copy())
-        room = self._room(params, noise)
-        learned = _learned(params, average, update)
-        numbers = np.array([update.begin_step(rate) for rate in rates]).T.copy()
+        room, learned = self._room(params, noise), _learned(params, mean, update)
+        scales, roots = np.array([update.begin_step(rate) for rate in rates]).T.copy()
         draws = range(draw, draw + len(rates))
         weights = np.array([weight_of_latest(k, self._window) for k in draws])
-        schedule = Schedule(np.array([noise.key(k) for k in draws], np.int64), *numbers, weights)
+        schedule = Schedule(np.array([noise.key(k) for k in draws], np.int64), scales, roots, weights)
         found = np.empty(len(rates))
         begun, end = walk(addresses(), data, self._loops, room, learned, schedule, noise.scale, found)
         self._streams.places = data.places
@@ -68,11 +59,10 @@ class UnbrokenSteps:
         if end == NOT_FINITE:
             failure = born(room.a.reshape(-1, room.a.shape[2]))
         elif end == STEP_NOT_FINITE:
-            failure = "a step is not finite"
-        params, average = (
-            Params(part[0], part[1].reshape(-1), part[2]) for part in (learned[:3], learned[3:6])
-        )
-        return Walked(params, average, found[:begun].tolist(), failure)
+            failure = STEP_FAILED
+        known = found[: begun - 1 if end == NOT_FINITE else begun].tolist()
+        positions = float(self._streams.positions)
+        return Walked(*learned.params(), begun, [(value, positions) for value in known], failure)
 
     def _room(self, params: Params, noise: Noise) -> Room:
         room, loops, (N, A) = self._space.array, self._loops, (self._pass.model.units, params.w.shape[1])
@@ -95,22 +85,25 @@ class UnbrokenSteps:
             weight=self._weight,
             of_w=room("of w", N + 1, A),
             of_theta=room("of theta", A, params.theta.size // A),
-            of_V0=room("of V0", N),
+            of_start=room("of start", N),
         )
 
 
-def unbroken(passes: object, data: Encoded, streams: Streams, window: float) -> UnbrokenSteps | None:
-    """The steps, where passes and data are of the kind that they are made for, and numpy's library can be called."""
-    fits = isinstance(passes, BesidePass) and isinstance(passes.beside, GatedSideBySide)
-    if not fits or addresses().size == 0 or not data.mask.all():
-        return None
-    assert isinstance(passes, BesidePass)
+def steps_on(passes: Pass, data: Encoded, streams: Streams, settings: Settings) -> ChunkSteps:
+    """Several in a call, where model, method and data are of that kind and numpy's library can be called."""
+    window = settings.averaging
+    if not isinstance(passes, BesidePass) or not isinstance(passes.beside, GatedSideBySide):
+        return OneByOne(passes, streams, window)
     # A single unit or symbol would make vectors of matrices.
+    # A product with a single unit would be one of vectors, which numpy computes in another way.
     several = passes.model.units > 1 and passes.model.alphabet_size > 1
-    return UnbrokenSteps(passes, data, streams, window) if several else None
+    even = settings.sequence_weights == "length" and bool(data.mask.all())
+    if addresses().size == 0 or not (several and even):
+        return OneByOne(passes, streams, window)
+    return UnbrokenSteps(passes, data, streams, window)
 
 
-def _learned(params: Params, average: Params, update: Adam) -> Learned:
+def _learned(params: Params, mean: Params, update: Adam) -> Learned:
     """Copies of the parameters, which others may hold; what Adam's rule remembers is its own."""
     A = params.w.shape[1]
 
@@ -122,5 +115,6 @@ def _learned(params: Params, average: Params, update: Adam) -> Learned:
         own = {name: update.memory[f"{what}.{name}"] for name in names}
         return [*parts(own), own["shared"]]
 
-    now, mean = ({name: np.array(getattr(one, name)) for name in ("w", "theta", "V0")} for one in (params, average))
-    return Learned(*parts(now), *parts(mean), *remembered("mean"), *remembered("square"), update.own)
+    now, of_mean = ({name: np.array(getattr(one, name)) for name in ("w", "theta", "V0")} for one in (params, mean))
+    arrays = [*parts(now), *parts(of_mean), *remembered("mean"), *remembered("square"), update.own]
+    return Learned(*arrays)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from glnn.models.base import Params
 from glnn.models.gated_kernels import arrange, collect, gated_backward, gated_forward
 from glnn.models.gated_side_by_side import GatedLoops
 from glnn.numeric.blas import product, product_turned
@@ -34,19 +35,24 @@ class Learned(NamedTuple):
 
     w: np.ndarray
     theta: np.ndarray
-    V0: np.ndarray
+    start: np.ndarray
     average_w: np.ndarray
     average_theta: np.ndarray
-    average_V0: np.ndarray
+    average_start: np.ndarray
     mean_w: np.ndarray
     mean_theta: np.ndarray
-    mean_V0: np.ndarray
+    mean_start: np.ndarray
     mean_shared: np.ndarray
     square_w: np.ndarray
     square_theta: np.ndarray
-    square_V0: np.ndarray
+    square_start: np.ndarray
     square_shared: np.ndarray
     own: np.ndarray
+
+    def params(self) -> tuple[Params, Params]:
+        """The parameters, and their average."""
+        average = self.average_w, self.average_theta.reshape(-1), self.average_start
+        return Params(self.w, self.theta.reshape(-1), self.start), Params(*average)
 
 
 class Room(NamedTuple):
@@ -67,7 +73,7 @@ class Room(NamedTuple):
     weight: np.ndarray
     of_w: np.ndarray
     of_theta: np.ndarray
-    of_V0: np.ndarray
+    of_start: np.ndarray
 
 
 class Schedule(NamedTuple):
@@ -101,15 +107,15 @@ def walk(
             return c + 1, NOT_FINITE
         _backward(loops, room, learned)
         _step(room, learned, schedule.scales[c], schedule.roots[c])
-        if zero(learned.w.reshape(-1)) + zero(learned.theta.reshape(-1)) + zero(learned.V0) != 0.0:
+        if zero(learned.w.reshape(-1)) + zero(learned.theta.reshape(-1)) + zero(learned.start) != 0.0:
             return c + 1, STEP_NOT_FINITE
         draw_near(learned.average_w.reshape(-1), learned.w.reshape(-1), schedule.weights[c])
         draw_near(learned.average_theta.reshape(-1), learned.theta.reshape(-1), schedule.weights[c])
-        draw_near(learned.average_V0, learned.V0, schedule.weights[c])
+        draw_near(learned.average_start, learned.start, schedule.weights[c])
     return schedule.scales.size, WALKED
 
 
-@kernel()
+@kernel(inline="always")
 def _next_chunk(data: Places, x: np.ndarray, first: np.ndarray) -> None:
     """The next positions of every stream, time after time; the data are a circle."""
     L, K = x.shape
@@ -123,7 +129,7 @@ def _next_chunk(data: Places, x: np.ndarray, first: np.ndarray) -> None:
         data.places[k] = place
 
 
-@kernel()
+@kernel(inline="always")
 def _forward(loops: GatedLoops, room: Room, learned: Learned) -> None:
     arrange(learned.theta, loops.into_places, room.into)
     arrange(learned.theta, loops.constants, room.bias)
@@ -137,31 +143,32 @@ def _forward(loops: GatedLoops, room: Room, learned: Learned) -> None:
         loops.into_ends,
         room.into,
         room.bias,
-        learned.V0,
+        learned.start,
         room.state,
         room.a,
         room.noise,
     )
 
 
-@kernel()
+@kernel(inline="always")
 def _output(functions: np.ndarray, room: Room, w: np.ndarray) -> float:
     """As `gradient_terms`: w's gradient, the errors, and the log-likelihood."""
     (L, K, N), A = room.a.shape, w.shape[1]
-    a, error, x = room.a.reshape(L * K, N), room.error.reshape(L * K, N), room.x.reshape(L * K)
+    n = L * K
+    a, error, x = room.a.reshape(n, N), room.error.reshape(n, N), room.x.reshape(n)
     constant, columns, rows_of_w = np.empty(A, np.float32), np.empty((N, A), np.float32), np.empty((A, N), np.float32)
     for y in range(A):
         constant[y] = w[0, y]
         for i in range(N):
             columns[i, y] = rows_of_w[y, i] = w[i + 1, y]
     gradient, part, of_constant, total = np.zeros((A, N)), np.empty((A, N), np.float32), np.zeros(A), 0.0
-    for begin in range(0, L * K, room.logits.shape[0]):
-        end = min(begin + room.logits.shape[0], L * K)
-        E, y, weight = room.logits[: end - begin], x[begin:end], room.weight[begin:end]
+    for begin in range(0, n, room.logits.shape[0]):
+        end = min(begin + room.logits.shape[0], n)
+        E, symbols, weight = room.logits[: end - begin], x[begin:end], room.weight[begin:end]
         product(functions, a[begin:end], columns, E)
-        total += shift(E, constant, y, weight)
+        total += shift(E, constant, symbols, weight)
         exponentials_single(E.reshape(-1))
-        total += errors(E, y, weight, of_constant)
+        total += errors(E, symbols, weight, of_constant)
         product_turned(functions, E, a[begin:end], part)
         for k in range(A):
             for i in range(N):
@@ -174,10 +181,16 @@ def _output(functions: np.ndarray, room: Room, w: np.ndarray) -> float:
     return total
 
 
-@kernel()
+@kernel(inline="always")
 def _backward(loops: GatedLoops, room: Room, learned: Learned) -> None:
     arrange(learned.theta, loops.out_places, room.out)
-    room.sums[:], room.of_bias[:], room.of_V0[:] = 0.0, 0.0, 0.0
+    for y in range(room.sums.shape[0]):
+        for slot in range(room.sums.shape[1]):
+            room.sums[y, slot] = 0.0
+        for j in range(room.of_start.size):
+            room.of_bias[y, j] = 0.0
+    for j in range(room.of_start.size):
+        room.of_start[j] = 0.0
     gated_backward(
         room.x,
         room.first,
@@ -191,23 +204,23 @@ def _backward(loops: GatedLoops, room: Room, learned: Learned) -> None:
         room.error,
         room.sums,
         room.of_bias,
-        room.of_V0,
+        room.of_start,
     )
     collect(room.sums, loops.out_places, room.of_theta)
     collect(room.of_bias, loops.constants, room.of_theta)
 
 
-@kernel()
+@kernel(inline="always")
 def _step(room: Room, learned: Learned, scale: float, root: float) -> None:
     """As `Adam`: what units learn from all symbols together is a step of its own."""
     of_w, of_theta = room.of_w.reshape(-1), room.of_theta.reshape(-1)
-    square = squared_length(of_w) + squared_length(of_theta) + squared_length(room.of_V0)
+    square = squared_length(of_w) + squared_length(of_theta) + squared_length(room.of_start)
     factor = scale_of_gradient(square, float(room.x.size))
     mean_w, square_w = learned.mean_w.reshape(-1), learned.square_w.reshape(-1)
     step_of_part(of_w, mean_w, square_w, factor, scale, root, learned.w.reshape(-1))
-    step_of_part(room.of_V0, learned.mean_V0, learned.square_V0, factor, scale, root, learned.V0)
-    together = room.of_theta[0].copy()
-    for y in range(1, room.of_theta.shape[0]):
+    step_of_part(room.of_start, learned.mean_start, learned.square_start, factor, scale, root, learned.start)
+    together = np.zeros(room.of_theta.shape[1])
+    for y in range(room.of_theta.shape[0]):
         for s in range(together.size):
             together[s] += room.of_theta[y, s]
     shared = np.zeros(together.size)

@@ -251,11 +251,8 @@ def _between(mean: np.ndarray, latest: np.ndarray, weight: float) -> np.ndarray:
 @kernel()
 def draw_near(mean: np.ndarray, latest: np.ndarray, weight: float) -> None:
     """An average with a weight of the latest numbers, in place; the latest alone where that is 1."""
-    if weight >= 1.0:
-        mean[:] = latest
-        return
     for k in range(mean.size):
-        mean[k] += weight * (latest[k] - mean[k])
+        mean[k] = mean[k] + weight * (latest[k] - mean[k]) if weight < 1.0 else latest[k]
 
 
 @kernel(REASSOCIATE)
