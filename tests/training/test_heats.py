@@ -129,7 +129,7 @@ def test_as_many_starts_as_there_are_cores_begin_at_once() -> None:
 
         def together(turns: Any, *more: Any) -> bool:
             seen.append([run.seed for run in turns])
-            return take_turns(turns, *more[:2])
+            return take_turns(turns, *more[:3])
 
         run_all(teams, 60.0, dict.fromkeys(range(20), -5.0), beside=beside, together=together)
         return seen[:1]
