@@ -37,6 +37,7 @@ class UnbrokenSteps:
         self._pass, self._streams, self._window = passes, streams, window
         assert isinstance(passes.beside, GatedSideBySide)
         self._loops, self._space = passes.beside.loops, Workspace()
+        self._made: Room | None = None
         self._x, self._first = np.ascontiguousarray(data.codes, np.int32), np.ascontiguousarray(data.first)
         self._weight = np.ones(streams.positions)
         self.at_once = AT_ONCE if passes.model.units <= _FEW_UNITS else 1
@@ -48,12 +49,13 @@ class UnbrokenSteps:
         assert isinstance(update, Adam)
         data = Places(self._x, self._first, self._streams.places.copy())
         room, learned = self._room(params, noise), _learned(params, mean, update)
-        scales, roots = np.array([update.begin_step(rate) for rate in rates]).T.copy()
+        scales, roots = np.array(update.begin_steps(rates)).T.copy()
         draws = range(draw, draw + len(rates))
         weights = np.array([weight_of_latest(k, self._window) for k in draws])
         schedule = Schedule(np.array([noise.key(k) for k in draws], np.int64), scales, roots, weights)
         found = np.empty(len(rates))
-        begun, end = walk(addresses(), data, self._loops, room, learned, schedule, noise.scale, found)
+        arrays = tuple(data), tuple(self._loops), tuple(room), tuple(learned), tuple(schedule)
+        begun, end = walk(addresses(), *arrays, noise.scale, found)
         self._streams.places = data.places
         failure: NotFinite | str | None = None
         if end == NOT_FINITE:
@@ -65,6 +67,12 @@ class UnbrokenSteps:
         return Walked(*learned.params(), begun, [(value, positions) for value in known], failure)
 
     def _room(self, params: Params, noise: Noise) -> Room:
+        """Made once, but for the state, which is the pass's, and for noise that begins or ends."""
+        if self._made is None or (self._made.noise.size > 0) != (noise.sigma > 0.0):
+            self._made = self._new_room(params, noise)
+        return self._made._replace(state=self._pass.state)
+
+    def _new_room(self, params: Params, noise: Noise) -> Room:
         room, loops, (N, A) = self._space.array, self._loops, (self._pass.model.units, params.w.shape[1])
         K, L = self._streams.count, self._streams.length
         noisy = room("noise", L * K if noise.sigma else 0, N, dtype=np.float32)

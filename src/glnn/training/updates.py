@@ -7,7 +7,7 @@ chunks. Running metric: M ← M + γ (M_chunk − M), step η M⁻¹ G, with its
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Protocol
 
@@ -62,7 +62,7 @@ class Adam:
         sums = found.transition
         gradients = {"w": found.writing.gradient, "theta": sums.gradient, "V0": sums.start_gradient}
         square = sum(squared_length(gradient.reshape(-1)) for gradient in gradients.values())
-        numbers = (scale_of_gradient(square, n), *self.begin_step(rate))
+        numbers = (scale_of_gradient(square, n), *self.begin_steps([rate])[0])
         w, V0 = (self._step(name, gradients[name], getattr(params, name), numbers) for name in ("w", "V0"))
         if not self._layout.gated:
             return Params(w, self._step("theta", sums.gradient, params.theta, numbers), V0)
@@ -76,11 +76,16 @@ class Adam:
         step_of_symbols(by_symbol, mean, squares, *numbers, self.own, shared, own)
         return Params(w, theta, V0)
 
-    def begin_step(self, rate: float) -> tuple[float, float]:
-        """Count a step; what its length and its squares are multiplied and divided by."""
-        self.memory["steps"] = self.memory["steps"] + 1.0
-        k = self.memory["steps"][0]
-        return ADAM_RATE * rate / (1.0 - _MOMENTUM**k), 1.0 - _SQUARES**k
+    def begin_steps(self, rates: Sequence[float]) -> list[tuple[float, float]]:
+        """Count steps; what the length of each, and its squares, are multiplied and divided by."""
+        # Plain numbers: those of numpy take five times as long, to the same bits.
+        before = float(self.memory["steps"][0])
+        self.memory["steps"] = self.memory["steps"] + float(len(rates))
+        counted = enumerate(rates, 1)
+        return [
+            (ADAM_RATE * rate / (1.0 - _MOMENTUM ** (before + k)), 1.0 - _SQUARES ** (before + k))
+            for k, rate in counted
+        ]
 
     def _step(
         self, name: str, gradient: np.ndarray, before: np.ndarray, numbers: tuple[float, float, float]
