@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ def addresses() -> np.ndarray:
     """What `product` and `product_turned` call; empty where numpy's library is none that we know, or is not called."""
     libraries = ThreadpoolController().lib_controllers if COMPILED else []
     for library in libraries:
-        if library.internal_api != "openblas" or "numpy" not in library.filepath:
+        # In numpy.libs, or in numpy/.dylibs; SciPy brings another one.
+        if library.internal_api != "openblas" or not {"numpy", "numpy.libs"} & {*Path(library.filepath).parts[-3:-1]}:
             continue
         found = ctypes.CDLL(library.filepath)
         for prefix in _PREFIXES:
