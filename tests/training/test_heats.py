@@ -9,7 +9,7 @@ import pytest
 
 from glnn.training.budget import Budget
 from glnn.training.heats import Team, compete, turn_of
-from glnn.training.race import Run, take_turns
+from glnn.training.race import Run, side_by_side, take_turns
 from glnn.training.sizes import Size
 
 pytestmark = pytest.mark.small
@@ -129,7 +129,7 @@ def test_as_many_starts_as_there_are_cores_begin_at_once() -> None:
 
         def together(turns: Any, *more: Any) -> bool:
             seen.append([run.seed for run in turns])
-            return take_turns(turns, *more)
+            return take_turns(turns, *more[:3])
 
         run_all(teams, 60.0, dict.fromkeys(range(20), -5.0), beside=beside, together=together)
         return seen[:1]
@@ -153,3 +153,19 @@ def test_an_interruption_keeps_what_is_there() -> None:
 
     best, used = run_all([team(0, 1, 2)], 40.0, {1: -2.0, 2: -1.0}, listener=stop)
     assert used == {1: 20.0, 2: 1.0} and best.progress is not None and best.progress.reason == "interrupted"
+
+
+def test_time_that_is_left_over_is_given_to_the_next_member_at_once() -> None:
+    ended, scores = {2: 2}, dict.fromkeys(range(6), -5.0)
+    teams = [team(0, *range(6), planned=4)]
+    calls: list[int] = []
+
+    def together(*given: Any) -> bool:
+        calls.append(len(given[0]))
+        return side_by_side(*given, threads=2)
+
+    used = run_all(teams, 40.0, scores, ended, beside=2, together=together)[1]
+    assert used == {0: 10.0, 1: 10.0, 2: 2.0, 3: 10.0, 4: 8.0, 5: 0.0}
+    assert calls == [2, 2]
+    # As one after the other, in other words.
+    assert run_all([team(0, *range(6), planned=4)], 40.0, scores, ended, beside=2)[1] == used

@@ -157,3 +157,28 @@ def test_more_runs_than_cores_take_turns_on_them_so_that_none_waits_for_the_last
 
     assert not side_by_side(runs, {"seconds": 2.0}, made, lambda *_: None, threads=1)
     assert sorted(log) == [(seed, step) for seed in range(3) for step in (1, 2)]
+
+
+def test_another_begins_in_the_place_of_one_that_has_ended_while_others_are_at_work() -> None:
+    runs = [Run(seed, None, None, None) for seed in range(3)]  # type: ignore[arg-type]
+    begun, log = threading.Event(), list[tuple[int, int]]()
+
+    class Waiting(Pretended):
+        def run(self, budget: Budget, callbacks: tuple[Any, ...]) -> None:
+            if self.run_ is runs[2]:
+                begun.set()
+            if self.run_ is runs[1]:
+                # It goes on only when the third is there, which comes after the first.
+                assert begun.wait(timeout=20.0)
+            super().run(budget, callbacks)
+
+    def made(run: Run) -> Any:
+        found: Any = Waiting(run, {seed: [-5.0] for seed in range(3)}, log)
+        found.run_ = run
+        return found
+
+    def another(ended: Run) -> tuple[Run, dict[str, float]] | None:
+        return (runs[2], {"seconds": 1.0}) if ended is runs[0] else None
+
+    assert not side_by_side(runs[:2], {"seconds": 2.0}, made, lambda *_: None, another, threads=2)
+    assert [run.used("seconds") for run in runs] == [2.0, 2.0, 1.0]

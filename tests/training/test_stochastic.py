@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from glnn.models import Params
 from glnn.storage.checkpoint import read_checkpoint, write_checkpoint
 from glnn.training import stochastic as module
 from glnn.training.budget import Budget
+from glnn.training.chunk_steps import Walked
 from glnn.training.records import Progress, Replay
 from glnn.training.settings import Settings
 from glnn.training.stochastic import StochasticTrainer
@@ -24,8 +26,9 @@ NAMES = list(registry.networks())
 STEPS = 6
 
 
-def case(name: str = "glnn", lengths: tuple[int, ...] = (400, 3, 250, 60)) -> Problem:
-    given = problem(name, units=6, degree=3, symbols=4, lengths=lengths, masked=True, seed=2, noise=0.1)
+def case(name: str = "glnn", lengths: tuple[int, ...] = (400, 3, 250, 60), masked: bool = True) -> Problem:
+    """Where nothing is masked, gated networks take several steps in one call."""
+    given = problem(name, units=6, degree=3, symbols=4, lengths=lengths, masked=masked, seed=2, noise=0.1)
     # Something to learn: each symbol follows from the one before it.
     given.data.codes[:] = np.arange(given.data.codes.size) * 3 % 4
     return given
@@ -69,14 +72,16 @@ def test_it_learns(name: str, metric: str) -> None:
     assert last.transition_rate < 0.1 * max(info.transition_rate for info in progress.history)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "masked"), [*((name, True) for name in NAMES), ("glnn", False)])
 @pytest.mark.parametrize(
     ("chosen", "validated"),
     [(settings(noise="auto"), True), (settings(metric="qdrbpm", sequence_weights="equal"), False)],
     ids=["adam", "metric"],
 )
-def test_a_resumed_training_has_the_same_bits(name: str, chosen: Settings, validated: bool, tmp_path: Path) -> None:
-    given = case(name)
+def test_a_resumed_training_has_the_same_bits(
+    name: str, masked: bool, chosen: Settings, validated: bool, tmp_path: Path
+) -> None:
+    given = case(name, masked=masked)
     whole = trainer(given, chosen, validated=validated).run(Budget(steps=STEPS))
     for k in (1, 4):
         before = trainer(given, chosen, validated=validated)
@@ -86,17 +91,36 @@ def test_a_resumed_training_has_the_same_bits(name: str, chosen: Settings, valid
         assert_same(trainer(given, chosen, found, validated).run(Budget(steps=STEPS)), whole)
 
 
-def test_an_interrupted_round_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = case()
+def after_each_call(monkeypatch: pytest.MonkeyPatch, change: Callable[[Walked], Walked]) -> None:
+    """Let whatever takes steps on chunks return something else."""
+    usual = StochasticTrainer._make_steps
+
+    def make(self: Any) -> Any:
+        steps = usual(self)
+
+        def changed(*arguments: Any) -> Walked:
+            return change(steps(*arguments))
+
+        changed.at_once = steps.at_once  # type: ignore[attr-defined]
+        return changed
+
+    monkeypatch.setattr(StochasticTrainer, "_make_steps", make)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_an_interrupted_round_leaves_no_trace(masked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, steps = case(masked=masked), []
     whole = trainer(given, settings()).run(Budget(steps=STEPS))
-    again = trainer(given, settings())
     budget = Budget(steps=STEPS)
 
-    def broken(self: Any, *arguments: Any) -> Params:
-        raise KeyboardInterrupt
+    def broken(walked: Walked) -> Walked:
+        steps.append(walked)
+        if len(steps) == 4:
+            raise KeyboardInterrupt
+        return walked
 
-    again.run(budget, (lambda info, source: info.step == 3,))
-    monkeypatch.setattr(StochasticTrainer, "_moved", broken)
+    after_each_call(monkeypatch, broken)
+    again = trainer(given, settings())
     assert again.run(budget).reason == "interrupted" and again.progress.step == 3
     monkeypatch.undo()
     # The rates of a new call of `run` begin anew: the round is done again within the budget it was begun in.
@@ -104,25 +128,24 @@ def test_an_interrupted_round_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -
     assert_same(resumed.run(budget), whole)
 
 
+@pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("kind", ["jump", "not finite"])
-def test_it_comes_back(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_comes_back(kind: str, masked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A step that ruins everything costs a round: training says so, halves its rate and is as good as ever."""
-    given = case()
-    usual, calls = StochasticTrainer._moved, []
+    given, calls = case(masked=masked), []
 
-    def planted(self: Any, *arguments: Any) -> Params:
-        moved = usual(self, *arguments)
+    def planted(walked: Walked) -> Walked:
         calls.append(1)
         if len(calls) != 40:
-            return moved
-        return moved.replace(w=planted_in(moved.w))
+            return walked
+        return walked._replace(params=walked.params.replace(w=planted_in(walked.params.w)))
 
     def planted_in(w: np.ndarray) -> np.ndarray:
         out = w.copy()
         out[1:, 0] += 30.0 if kind == "jump" else np.nan
         return out
 
-    monkeypatch.setattr(StochasticTrainer, "_moved", planted)
+    after_each_call(monkeypatch, planted)
     progress = trainer(given, settings()).run(Budget(steps=60))
     notes = [note for info in progress.history for note in info.notes if "back to" in note]
     assert len(notes) == 1 and notes[0].endswith("rate times 0.5")

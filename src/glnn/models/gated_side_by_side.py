@@ -6,7 +6,7 @@ beginning of the chunk.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,24 @@ if TYPE_CHECKING:
 
 # Measured: an edge whose end has to be looked up costs as much as this many others.
 _LOOKED_UP = 3.0
+
+
+class GatedLoops(NamedTuple):
+    """What the loops of `gated_kernels` are told of a network: slots on the edges into units, and on those out of them.
+
+    `places` say which parameter of a symbol stands in a slot, `constants` which are the units' constants.
+    """
+
+    leak: float
+    activation: int
+    dense: bool
+    into_ptr: np.ndarray
+    into_ends: np.ndarray
+    into_places: np.ndarray
+    out_ptr: np.ndarray
+    out_ends: np.ndarray
+    out_places: np.ndarray
+    constants: np.ndarray
 
 
 class GatedSideBySide:
@@ -48,6 +66,13 @@ class GatedSideBySide:
             self._into_places = np.append(edges, -1)[into.edges]
             self._out_places = np.append(by_source, -1)[out.edges]
         self._kept: np.ndarray | None = None
+
+    @property
+    def loops(self) -> GatedLoops:
+        """What its loops are told."""
+        how = float(self._model.leak), self._model.activation_code, self._dense
+        into, out = (*self._into, self._into_places), (*self._out, self._out_places)
+        return GatedLoops(*how, *into, *out, self._model.constants)
 
     def forward(
         self, params: Params, x: np.ndarray, first: np.ndarray, state: np.ndarray, noise: np.ndarray

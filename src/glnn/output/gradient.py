@@ -27,18 +27,18 @@ def gradient_terms(
     gradient, of_constant, total = np.zeros((A, N)), np.zeros(A), 0.0
     rows_of_w = np.ascontiguousarray(w[1:].T, a.dtype)
     first = w[0].astype(a.dtype)
-    exponentials = _exponentials_single if a.dtype == np.float32 else _exponentials
+    exponentials = exponentials_single if a.dtype == np.float32 else _exponentials
     for rows, E in logits(a, w):
-        total += _shift(E, first, y[rows], weight[rows])
+        total += shift(E, first, y[rows], weight[rows])
         exponentials(E.reshape(-1))
-        total += _errors(E, y[rows], weight[rows], of_constant)
+        total += errors(E, y[rows], weight[rows], of_constant)
         gradient += E.T @ a[rows]
         np.dot(E, rows_of_w, out=error[rows])
     return WritingStatistics(np.vstack([of_constant, gradient.T]), nothing, nothing), total
 
 
 @kernel(REASSOCIATE)
-def _shift(E: np.ndarray, w0: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+def shift(E: np.ndarray, w0: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
     """Add the constant unit's weights to every row and subtract its maximum; returns Σ weight E(y)."""
     total = 0.0
     for t in range(y.size):
@@ -61,13 +61,14 @@ def _exponentials(flat: np.ndarray) -> None:
 
 
 @kernel(REASSOCIATE)
-def _exponentials_single(flat: np.ndarray) -> None:
+def exponentials_single(flat: np.ndarray) -> None:
+    """In place, in single precision."""
     for s in range(flat.size):
         flat[s] = exp_single(flat[s])
 
 
 @kernel(REASSOCIATE)
-def _errors(E: np.ndarray, y: np.ndarray, weight: np.ndarray, of_constant: np.ndarray) -> float:
+def errors(E: np.ndarray, y: np.ndarray, weight: np.ndarray, of_constant: np.ndarray) -> float:
     """Exponentials become weight (1_y − π), whose column sums are added to the last; returns −Σ weight log Σ_k E_k."""
     total, product, factors = 0.0, 1.0, 0
     for t in range(y.size):

@@ -15,7 +15,7 @@ from typing import Any
 from glnn.models import Model, Params
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, charged_alone
-from glnn.training.race import Listener, Run, Together, limits_of
+from glnn.training.race import Another, Listener, Run, Together, limits_of
 from glnn.training.records import Progress, StepInfo
 from glnn.training.settings import Settings
 from glnn.training.shards import Dealt, ShardedTrainer, ShardGroup, WorkerLostError, deal, total
@@ -115,7 +115,11 @@ def on_cluster(client: Any, given: Given, told: Told | None = None) -> Together:
     data_there: dict[int, Any] = {}
 
     def together(
-        runs: Sequence[Run], share: dict[str, float], trainer: Callable[[Run], Trainer], listener: Listener
+        runs: Sequence[Run],
+        share: dict[str, float],
+        trainer: Callable[[Run], Trainer],
+        listener: Listener,
+        another: Another = lambda ended: None,
     ) -> bool:
         from distributed import as_completed
 

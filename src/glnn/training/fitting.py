@@ -238,6 +238,9 @@ def _rivals(plan: Plan, parts: TrainingData, turn: float, planned: int) -> Team 
 def _warm_up(run: Run, plan: Plan, data: Encoded) -> None:
     """Two steps on the first few symbols compile everything that training and validating call."""
     few, settings, kind = beginning(data), run.settings or plan.settings, run.trainer or plan.trainer
+    if not data.mask.all():
+        # Where positions are masked, other kernels are called.
+        few = replace(few, mask=np.arange(few.codes.size) > 0)
     validation = Validation(run.model, few, threads=settings.threads)
     trainer = kind(run.model, few, run.params, replace(settings, batch_size=None), validation)
     if trainer.run(Budget(steps=2)).reason == "interrupted":

@@ -139,8 +139,29 @@ def _in_turns(
             return
         turns = waiting[: max(1, round(left / turn))]
         share = {"seconds": left / len(turns) if len(turns) < len(waiting) else min(left / len(turns), most)}
-        if take_turns(turns, share, trainer, listener, together):
+        following = _Following(waiting[len(turns) :], turns, share["seconds"], left, WORTH_A_TURN * turn, most)
+        if take_turns(turns, share, trainer, listener, together, another=following):
             return
+
+
+class _Following:
+    """Members that begin in the place of those that end early, at once: after all others, one would train alone."""
+
+    def __init__(
+        self, waiting: Sequence[Run], turns: Sequence[Run], share: float, left: float, least: float, most: float
+    ) -> None:
+        self._waiting, self._least, self._most = list(waiting), least, most
+        self._promised = {id(run): share for run in turns}
+        self._left = left - share * len(turns)
+
+    def __call__(self, ended: Run) -> tuple[Run, dict[str, float]] | None:
+        """The next one, as soon as there is time enough that nobody is going to use."""
+        self._left += self._promised.pop(id(ended)) - ended.used("seconds")
+        if not self._waiting or self._left < self._least:
+            return None
+        run, share = self._waiting.pop(0), min(self._left, self._most)
+        self._promised[id(run)], self._left = share, self._left - share
+        return run, {"seconds": share}
 
 
 def _used(runs: Sequence[Run]) -> float:

@@ -35,13 +35,22 @@ class Noise:
     sigma: float
     seed: int = 0
 
+    @property
+    def scale(self) -> np.float32:
+        """What the sum of four bytes is multiplied by."""
+        return np.float32(self.sigma * _SCALE)
+
+    def key(self, draw: int) -> int:
+        """One word for draw number `draw`."""
+        return _key(self.seed, draw)
+
     def rows(self, draw: int, begin: int, count: int, units: int, out: np.ndarray | None = None) -> np.ndarray:
         """The noise of draw number `draw` at positions begin ≤ t < begin + count, (count, units) in float32."""
         if self.sigma == 0.0:
             return NO_NOISE
         if out is None:
             out = np.empty((count, units), np.float32)
-        fill(_key(self.seed, draw), begin, 1, np.float32(self.sigma * _SCALE), out)
+        fill(self.key(draw), begin, 1, self.scale, out)
         return out
 
     def side_by_side(self, draw: int, shape: tuple[int, ...], units: int, space: Workspace) -> np.ndarray:
@@ -50,7 +59,7 @@ class Noise:
             return NO_NOISE
         length, streams = shape
         out = space.array("noise", length * streams, units, dtype=np.float32)
-        fill(_key(self.seed, draw), 0, streams, np.float32(self.sigma * _SCALE), out)
+        fill(self.key(draw), 0, streams, self.scale, out)
         return out
 
 

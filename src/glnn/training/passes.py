@@ -97,7 +97,7 @@ class GeneralPass:
         accumulator = method.statistic.accumulator(self._layout)
         if not np.isfinite(total):
             sums = replace(accumulator.result(), start_gradient=np.zeros(starts), start_modulus=np.zeros(starts))
-            return Found(-np.inf, output.predicted, writing, sums, _born(model.activities(trace)))
+            return Found(-np.inf, output.predicted, writing, sums, born(model.activities(trace)))
         B, m = room("B", n, units), room("m", *((n, units) if method.modulus is not None else (0, 0)))
         start_gradient, start_modulus = np.zeros(starts), np.zeros(starts)
         cuts = np.searchsorted(output.places, np.arange(K + 1) * L).tolist()
@@ -132,28 +132,28 @@ class BesidePass:
     """All streams side by side, in single precision: the gradient only."""
 
     def __init__(self, model: Model, beside: SideBySide, streams: int, params: Params) -> None:
-        self._model, self._beside = model, beside
+        self.model, self.beside = model, beside
         self._space = Workspace()
         self.state: np.ndarray = np.tile(model.begin(params.V0).astype(beside.precision), (streams, 1))
 
     def __call__(self, params: Params, chunk: Chunk, noise: Noise, draw: int) -> Found:
         """Run over the next chunk, from the states on that the last one left."""
         x, first, mask = (np.ascontiguousarray(part.T) for part in (chunk.x, chunk.first, chunk.mask))
-        drawn = noise.side_by_side(draw, x.shape, self._model.units, self._space)
-        activities = self._beside.forward(params, x, first, self.state, drawn)
+        drawn = noise.side_by_side(draw, x.shape, self.model.units, self._space)
+        activities = self.beside.forward(params, x, first, self.state, drawn)
         weight = None if chunk.weight is None else chunk.weight.T.ravel()
         output = _Output(x.ravel(), mask.ravel(), weight)
         a = output.rows(activities)
         error = self._space.array("error", *a.shape, dtype=np.float32)
         writing, total = gradient_terms(a, output.y, output.weight, params.w, error)
-        starts = np.zeros(self._model.state_size)
+        starts = np.zeros(self.model.state_size)
         if not np.isfinite(total):
             nothing = Statistics(np.zeros_like(params.theta), start_gradient=starts, start_modulus=starts)
-            return Found(-np.inf, output.predicted, writing, nothing, _born(activities))
+            return Found(-np.inf, output.predicted, writing, nothing, born(activities))
         if len(output.y) != x.size:
             sparse, error = error, np.zeros(activities.shape, np.float32)
             error[output.places] = sparse
-        gradient, start = self._beside.backward(params, x, first, error)
+        gradient, start = self.beside.backward(params, x, first, error)
         return Found(total, output.predicted, writing, Statistics(gradient, start_gradient=start, start_modulus=starts))
 
 
@@ -175,7 +175,7 @@ class _Output:
         return activities if self._all else activities[self.places]
 
 
-def _born(activities: np.ndarray) -> NotFinite:
+def born(activities: np.ndarray) -> NotFinite:
     """Where an activity, or with finite activities the output, was first not finite; times count within the chunk."""
     bad = np.argwhere(~np.isfinite(activities))
     if len(bad):

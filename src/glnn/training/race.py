@@ -139,8 +139,11 @@ class Training:
 
 
 Listener = Callable[[Run, StepInfo, Trainer], Any]
-Together = Callable[[Sequence[Run], dict[str, float], Callable[[Run], Trainer], Listener], bool]
-"""Trains runs at the same time, each for its share; whether one of them ends the whole race."""
+Together = Callable[..., bool]
+"""Trains runs at the same time, each for its share, called as `side_by_side` but for the threads; whether one of them
+ends the whole race."""
+Another = Callable[[Run], tuple[Run, dict[str, float]] | None]
+"""Told of a run that has ended while others are at work: one that begins in its place, and its share, if there is."""
 
 
 def seeds(seed: int, count: int) -> list[int]:
@@ -182,13 +185,15 @@ def take_turns(
     listener: Listener,
     together: Together | None = None,
     over: Callable[[], bool] = lambda: False,
+    another: Another = lambda ended: None,
 ) -> bool:
     """Give every run its share, one after the other or all together; whether one of them ends everything.
 
-    `over` says that nothing is left to share, though rounding may say otherwise.
+    `over` says that nothing is left to share, though rounding may say otherwise. Where they train together, `another`
+    may begin in the place of one that has ended.
     """
     if together is not None and len(runs) > 1 and not over():
-        return together(runs, share, trainer, listener)
+        return together(runs, share, trainer, listener, another)
     for run in runs:
         if over():
             return False
@@ -212,13 +217,14 @@ def side_by_side(
     share: dict[str, float],
     trainer: Callable[[Run], Trainer],
     listener: Listener,
-    threads: int,
+    another: Another = lambda ended: None,
+    threads: int = 1,
 ) -> bool:
     """Train runs at the same time, each for its share; whether one of them ends the whole race.
 
     More runs than threads take turns on the cores by the system's clock, so that three on two cores are over after one
     share and a half: one after the other, the third would leave a core idle. Kernels release the interpreter's lock.
-    The listener is called by one thread at a time; Ctrl-C ends every run after the step it is at.
+    The listener is called by one thread at a time, and so is `another`; Ctrl-C ends every run after the step it is at.
     """
     lock, over = threading.Lock(), threading.Event()
 
@@ -230,9 +236,13 @@ def side_by_side(
             return over.is_set()
 
     def train(run: Run) -> None:
-        if not over.is_set():
+        following: tuple[Run, dict[str, float]] | None = run, share
+        while following is not None and not over.is_set():
+            run, own = following
             with charged_alone():
-                _train(run, share, trainer(run), listen)
+                _train(run, own, trainer(run), listen)
+            with lock:
+                following = another(run)
 
     # Held around all of it, since each trainer gives back what it found when it began.
     with single_threaded_blas(), ThreadPoolExecutor(min(len(runs), _AT_ONCE * threads)) as pool:

@@ -13,16 +13,18 @@ from glnn.metrics import WRITING_METHODS, Layout, Scales
 from glnn.models import Model, Params
 from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, parse_budget
+from glnn.training.chunk_steps import ChunkSteps
 from glnn.training.corpus import LENGTH, MANY_STREAMS, SHORT_STREAMS, STREAMS, Streams, prepare, stretch_length
 from glnn.training.engine import Engine
 from glnn.training.noise import Noise, takes_noise
-from glnn.training.passes import Found, pass_for
+from glnn.training.passes import pass_for
 from glnn.training.records import Progress, Recorder, StepInfo
 from glnn.training.remembered import check_remembered, under
 from glnn.training.settings import ADAM, Settings
 from glnn.training.sizes import LONG
 from glnn.training.trainer import Callback, Trainer
-from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, average, finite, own_share
+from glnn.training.unbroken import steps_on
+from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, own_share
 from glnn.training.validation import Validation
 
 ROUND = 25_000
@@ -72,6 +74,7 @@ class StochasticTrainer(Trainer):
         self._streams = Streams(self.data, settings.sequence_weights, *shape)
         self._pass = pass_for(self.model, method, self._streams.count, params)
         self._rounds = max(1, round(min(ROUND, self._streams.size) / self._streams.positions))
+        self._steps = self._make_steps()
         self._update = self._make_update()
         self._longest = self.model.rate_for_chunks if method is ADAM else 1.0
         self._average, self._safe = params, params
@@ -95,6 +98,9 @@ class StochasticTrainer(Trainer):
             fraction = self._fraction(self.progress.seconds, 0.0)
             self._look = min(self._look, (np.floor(fraction * LOOKS) + 1.0) / LOOKS)
             self._best_at = min(self._best_at, fraction)
+
+    def _make_steps(self) -> ChunkSteps:
+        return steps_on(self._pass, self.data, self._streams, self.settings)
 
     def _make_update(self, memory: dict[str, np.ndarray] | None = None) -> Update:
         corpus, settings = self._whole, self.settings
@@ -122,29 +128,25 @@ class StochasticTrainer(Trainer):
         before, params = self.progress.params, self.progress.params
         notes: list[str] = []
         noise = Noise(self._sigma, self.noise_seed)
-        total, predicted, rate, done = 0.0, 0.0, 0.0, 0
-        for k in range(self._rounds):
-            rate = self._longest * self._scale * _rate(self._fraction(clock.seconds, k / self._rounds))
-            found = self._pass(params, self._streams.next(), noise, self._chunks)
-            self._chunks += 1
-            if found.failure is not None:
-                params = self._go_back(str(found.failure), notes)
-                continue
-            if found.predicted == 0.0:
-                continue
-            total, predicted, done = total + found.log_likelihood, predicted + found.predicted, done + 1
-            params = self._moved(params, found, rate, notes)
+        total, predicted, rate, done, k = 0.0, 0.0, 0.0, 0, 0
+        while k < self._rounds:
+            rates = self._rates(clock.seconds, range(k, min(k + self._steps.at_once, self._rounds)))
+            walked = self._steps(params, self._average, self._update, noise, self._chunks, rates)
+            self._chunks, k, rate = self._chunks + walked.begun, k + walked.begun, rates[walked.begun - 1]
+            params, self._average = walked.params, walked.average
+            for log_likelihood, positions in walked.found:
+                total, predicted, done = total + log_likelihood, predicted + positions, done + 1
+            if walked.failure is not None:
+                params = self._go_back(str(walked.failure), notes)
         if done:
             self._loss = -total / predicted
             params = self._look_after(self._loss, params, notes)
         return self._record(clock, before, params, self._loss, rate, done, notes)
 
-    def _moved(self, params: Params, found: Found, rate: float, notes: list[str]) -> Params:
-        moved = self._update(params, found, rate)
-        if not finite(moved):
-            return self._go_back("a step is not finite", notes)
-        self._average = average(self._average, moved, self._chunks - 1, self.settings.averaging)
-        return moved
+    def _rates(self, seconds: float, chunks: range) -> list[float]:
+        """The rate for each of these chunks of a round, from the time before the first of them."""
+        scale = self._longest * self._scale
+        return [scale * _rate(self._fraction(seconds, k / self._rounds)) for k in chunks]
 
     def _look_after(self, loss: float, params: Params, notes: list[str]) -> Params:
         """Keep the averaged parameters of the best round, and go back to them when the loss jumps."""

@@ -7,7 +7,7 @@ chunks. Running metric: M ← M + γ (M_chunk − M), step η M⁻¹ G, with its
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Protocol
 
@@ -49,7 +49,7 @@ class Adam:
     """
 
     def __init__(self, params: Params, layout: Layout, own: np.ndarray, memory: Mapping[str, np.ndarray] | None = None):
-        self._layout, self._own = layout, own
+        self._layout, self.own = layout, own
         self.memory: Arrays = {"steps": np.zeros(1)}
         for name, part in self._parts(params.w, params.theta, params.V0).items():
             self.memory[f"mean.{name}"] = np.zeros(part.shape)
@@ -61,31 +61,39 @@ class Adam:
         n = max(found.predicted, 1.0)
         sums = found.transition
         gradients = {"w": found.writing.gradient, "theta": sums.gradient, "V0": sums.start_gradient}
-        length = np.sqrt(sum(_square(gradient.reshape(-1)) for gradient in gradients.values())) / n
-        factor = min(1.0, _LONGEST_GRADIENT / max(length, _TINY)) / n
-        self.memory["steps"] = self.memory["steps"] + 1.0
-        k = self.memory["steps"][0]
-        numbers = factor, ADAM_RATE * rate / (1.0 - _MOMENTUM**k), 1.0 - _SQUARES**k
+        square = sum(squared_length(gradient.reshape(-1)) for gradient in gradients.values())
+        numbers = (scale_of_gradient(square, n), *self.begin_steps([rate])[0])
         w, V0 = (self._step(name, gradients[name], getattr(params, name), numbers) for name in ("w", "V0"))
         if not self._layout.gated:
             return Params(w, self._step("theta", sums.gradient, params.theta, numbers), V0)
         by_symbol = sums.gradient.reshape(self._layout.symbols, -1)
         together = by_symbol.sum(axis=0)
         shared = self._step("shared", together, np.zeros(together.size), numbers)
-        theta = np.empty(by_symbol.shape)
-        before, mean, square = (
-            part.reshape(theta.shape) for part in (params.theta, self.memory["mean.theta"], self.memory["square.theta"])
+        theta = np.array(params.theta)
+        own, mean, squares = (
+            part.reshape(by_symbol.shape) for part in (theta, self.memory["mean.theta"], self.memory["square.theta"])
         )
-        _step_of_symbols(by_symbol, mean, square, *numbers, self._own, shared, before, theta)
-        return Params(w, theta.ravel(), V0)
+        step_of_symbols(by_symbol, mean, squares, *numbers, self.own, shared, own)
+        return Params(w, theta, V0)
+
+    def begin_steps(self, rates: Sequence[float]) -> list[tuple[float, float]]:
+        """Count steps; what the length of each, and its squares, are multiplied and divided by."""
+        # Plain numbers: those of numpy take five times as long, to the same bits.
+        before = float(self.memory["steps"][0])
+        self.memory["steps"] = self.memory["steps"] + float(len(rates))
+        counted = enumerate(rates, 1)
+        return [
+            (ADAM_RATE * rate / (1.0 - _MOMENTUM ** (before + k)), 1.0 - _SQUARES ** (before + k))
+            for k, rate in counted
+        ]
 
     def _step(
         self, name: str, gradient: np.ndarray, before: np.ndarray, numbers: tuple[float, float, float]
     ) -> np.ndarray:
-        out = np.empty(before.shape)
+        out = np.array(before)
         mean, square = self.memory[f"mean.{name}"], self.memory[f"square.{name}"]
         flat = (gradient.reshape(-1), mean.reshape(-1), square.reshape(-1))
-        _step(*flat, *numbers, before.reshape(-1), out.reshape(-1))
+        step_of_part(*flat, *numbers, out.reshape(-1))
         return out
 
     def _parts(self, w: np.ndarray, theta: np.ndarray, V0: np.ndarray) -> Arrays:
@@ -96,7 +104,8 @@ class Adam:
 
 
 @kernel(REASSOCIATE)
-def _square(part: np.ndarray) -> float:
+def squared_length(part: np.ndarray) -> float:
+    """Σ of the squares."""
     total = 0.0
     for k in range(part.size):
         total += part[k] * part[k]
@@ -104,25 +113,31 @@ def _square(part: np.ndarray) -> float:
 
 
 @kernel()
-def _step(
+def scale_of_gradient(square: float, n: float) -> float:
+    """What a gradient of n positions with this squared length is multiplied by: its length a position is bounded."""
+    return min(1.0, _LONGEST_GRADIENT / max(np.sqrt(square) / n, _TINY)) / n
+
+
+@kernel()
+def step_of_part(
     gradient: np.ndarray,
     mean: np.ndarray,
     square: np.ndarray,
     factor: float,
     scale: float,
     root: float,
-    before: np.ndarray,
-    out: np.ndarray,
+    params: np.ndarray,
 ) -> None:
+    """Adam's rule, in place."""
     for k in range(gradient.size):
         g = factor * gradient[k]
         mean[k] += (1.0 - _MOMENTUM) * (g - mean[k])
         square[k] += (1.0 - _SQUARES) * (g * g - square[k])
-        out[k] = before[k] + scale * mean[k] / (np.sqrt(square[k] / root) + _TINY)
+        params[k] += scale * mean[k] / (np.sqrt(square[k] / root) + _TINY)
 
 
 @kernel()
-def _step_of_symbols(
+def step_of_symbols(
     gradient: np.ndarray,
     mean: np.ndarray,
     square: np.ndarray,
@@ -131,18 +146,17 @@ def _step_of_symbols(
     root: float,
     own: np.ndarray,
     shared: np.ndarray,
-    before: np.ndarray,
-    out: np.ndarray,
+    params: np.ndarray,
 ) -> None:
     """The same for each symbol's matrix, as far as it goes its own way, and the step of all symbols together."""
     for y in range(own.size):
         share, rest = own[y] * scale, max(1.0 - 2.0 * own[y], 0.0)
-        g_y, m, s, old, new = gradient[y], mean[y], square[y], before[y], out[y]
+        g_y, m, s, now = gradient[y], mean[y], square[y], params[y]
         for k in range(shared.size):
             g = factor * g_y[k]
             m[k] += (1.0 - _MOMENTUM) * (g - m[k])
             s[k] += (1.0 - _SQUARES) * (g * g - s[k])
-            new[k] = old[k] + share * m[k] / (np.sqrt(s[k] / root) + _TINY) + rest * shared[k]
+            now[k] = now[k] + share * m[k] / (np.sqrt(s[k] / root) + _TINY) + rest * shared[k]
 
 
 def own_share(counts: np.ndarray, positions: int) -> np.ndarray:
@@ -217,31 +231,37 @@ _GROWTH = 10.0
 
 def average(mean: Params, latest: Params, steps: int, window: float) -> Params:
     """The average with the parameters of step number `steps` (from 0) added; a window of 1 or less keeps them alone."""
-    weight = max(1.0 / max(window, 1.0), _GROWTH / (steps + _GROWTH))
+    weight = weight_of_latest(steps, window)
     if weight >= 1.0:
         return latest
     return Params(*(_between(getattr(mean, part), getattr(latest, part), weight) for part in ("w", "theta", "V0")))
 
 
+def weight_of_latest(steps: int, window: float) -> float:
+    """The weight in the average of what step number `steps` led to."""
+    return max(1.0 / max(window, 1.0), _GROWTH / (steps + _GROWTH))
+
+
 def finite(params: Params) -> bool:
     """Whether all numbers are."""
-    return all(_zero(part.reshape(-1)) == 0.0 for part in (params.w, params.theta, params.V0))
+    return all(zero(part.reshape(-1)) == 0.0 for part in (params.w, params.theta, params.V0))
 
 
 def _between(mean: np.ndarray, latest: np.ndarray, weight: float) -> np.ndarray:
-    out = np.empty(mean.shape)
-    _average(mean.reshape(-1), latest.reshape(-1), weight, out.reshape(-1))
+    out = np.array(mean)
+    draw_near(out.reshape(-1), latest.reshape(-1), weight)
     return out
 
 
 @kernel()
-def _average(mean: np.ndarray, latest: np.ndarray, weight: float, out: np.ndarray) -> None:
-    for k in range(out.size):
-        out[k] = mean[k] + weight * (latest[k] - mean[k])
+def draw_near(mean: np.ndarray, latest: np.ndarray, weight: float) -> None:
+    """An average with a weight of the latest numbers, in place; the latest alone where that is 1."""
+    for k in range(mean.size):
+        mean[k] = mean[k] + weight * (latest[k] - mean[k]) if weight < 1.0 else latest[k]
 
 
 @kernel(REASSOCIATE)
-def _zero(part: np.ndarray) -> float:
+def zero(part: np.ndarray) -> float:
     """0 times every number: NaN where one is not finite."""
     total = 0.0
     for k in range(part.size):
