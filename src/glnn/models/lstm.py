@@ -72,7 +72,7 @@ class LSTM(Model):
         N, A = graph.units, alphabet_size
         self.graph, self.activation = graph, activation
         self.units, self.alphabet_size = N, A
-        self.many_streams = N > LARGE
+        self.many_streams, self.misreads = N > LARGE, True
         self.rate_for_chunks = RATE_OF_LARGE if N > LARGE else 1.0
         self.trace_width = lstm_kernels.TRACE_COLUMNS * N
         self.state_size, self.inner_units = 2 * N, 4 * N

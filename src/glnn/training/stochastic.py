@@ -15,6 +15,7 @@ from glnn.sequences import Encoded
 from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.corpus import LENGTH, MANY_STREAMS, SHORT_STREAMS, STREAMS, Streams, prepare, stretch_length
 from glnn.training.engine import Engine
+from glnn.training.misreading import PART, misread
 from glnn.training.noise import Noise, takes_noise
 from glnn.training.passes import Found, pass_for
 from glnn.training.records import Progress, Recorder, StepInfo
@@ -79,6 +80,7 @@ class StochasticTrainer(Trainer):
         self._sigma = FIRST_NOISE if settings.noise == "auto" else float(settings.noise)
         if settings.noise == "auto" and not takes_noise(self.model):
             self._sigma = 0.0
+        self._misread = PART if self.model.misreads and self._sigma > 0.0 else 0.0
         # Of the last round, as long as one has met something to predict.
         self._loss, self._losses = float(np.log(max(self.model.alphabet_size, 2))), [0.0, 0.0]
         if memory:
@@ -124,8 +126,10 @@ class StochasticTrainer(Trainer):
         noise = Noise(self._sigma, self.noise_seed)
         total, predicted, rate, done = 0.0, 0.0, 0.0, 0
         for k in range(self._rounds):
-            rate = self._longest * self._scale * _rate(self._fraction(clock.seconds, k / self._rounds))
-            found = self._pass(params, self._streams.next(), noise, self._chunks)
+            part = _rate(self._fraction(clock.seconds, k / self._rounds))
+            rate = self._longest * self._scale * part
+            chunk = misread(self._streams.next(), self._misread * part, self.noise_seed, self._chunks)
+            found = self._pass(params, chunk, noise, self._chunks)
             self._chunks += 1
             if found.failure is not None:
                 params = self._go_back(str(found.failure), notes)
