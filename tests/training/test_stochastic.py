@@ -185,3 +185,26 @@ def test_the_average() -> None:
     assert 1.9 < mean.w[0] < 1.96 and (mean.theta == mean.w).all() and (mean.w == mean.V0).all()
     assert average(number(5.0), number(1.0), 1000, 0.0).w[0] == 1.0
     assert average(number(5.0), number(1.0), 0, 50.0).w[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "symbols", "unhurried", "expected"),
+    [
+        ("lstm", 6, 100, True, 0.33),
+        ("lstm", 6, 20_000, True, 0.8),
+        ("lstm", 6, 40_000, True, 1.0),
+        ("lstm", 6, 100, False, 1.0),
+        ("lstm", 130, 100, True, 0.4),
+        ("rnn", 6, 100, True, 0.4),
+        ("glnn", 6, 100, True, 1.0),
+    ],
+)
+def test_steps_of_an_lstm_are_shorter_on_few_data(
+    name: str, units: int, symbols: int, unhurried: bool, expected: float
+) -> None:
+    given = problem(name, units=units, degree=3, symbols=4, lengths=(symbols,), masked=False, seed=2)
+    chosen = settings(unhurried=unhurried)
+    made = StochasticTrainer(given.model, given.data, given.params, chosen)
+    assert made._longest == pytest.approx(expected)
+    rates = [made.run(Budget(steps=20)).history[k].transition_rate for k in (3, 10)]
+    assert rates[0] == pytest.approx(0.01 * expected) and rates[1] < rates[0]

@@ -23,7 +23,7 @@ from glnn.training.remembered import check_remembered, under
 from glnn.training.settings import ADAM, Settings
 from glnn.training.sizes import LONG
 from glnn.training.trainer import Callback, Trainer
-from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, average, finite, own_share
+from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, average, finite, longest, own_share
 from glnn.training.validation import Validation
 
 ROUND = 25_000
@@ -74,7 +74,7 @@ class StochasticTrainer(Trainer):
         self._pass = pass_for(self.model, method, self._streams.count, params)
         self._rounds = max(1, round(min(ROUND, self._streams.size) / self._streams.positions))
         self._update = self._make_update()
-        self._longest = self.model.rate_for_chunks if method is ADAM else 1.0
+        self._longest = longest(self.model, self._streams.size, settings.unhurried) if method is ADAM else 1.0
         self._average, self._safe = params, params
         self._chunks, self._lowest, self._scale, self._look, self._best_at = 0, np.inf, 1.0, 0.0, 0.0
         self._sigma = FIRST_NOISE if settings.noise == "auto" else float(settings.noise)
