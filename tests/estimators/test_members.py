@@ -65,6 +65,16 @@ def test_held_out_ends_of_the_data_make_nothing_surer(together: Any) -> None:
     assert (given.weights_.weights.sum(axis=1) > 1.0).any()
 
 
+def test_what_is_foreseen_on_held_out_data_may_yet_surprise() -> None:
+    """A file of nothing but abab has no surprise in it: one is added in thought, unless validation data are given."""
+    text = "ab" * 2000
+    parameters = {"recipe": "paper", "units": 4, "degree": 2, "budget": "40 steps", "restarts": 1, "verbose": 0}
+    model = glnn.GLNN(**parameters, calibration=True).fit(text)
+    assert model.smoothing_ == pytest.approx(1.0 / (model.held_out_ + 100))
+    given = glnn.GLNN(**parameters, calibration=True).fit(text, text)
+    assert given.smoothing_ == pytest.approx(1.0 / (len(text) + 2))
+
+
 def test_every_method_speaks_of_one_distribution(together: Any) -> None:
     assert isinstance(together.predictor_, Members)
     text = TEST[:60]

@@ -8,7 +8,8 @@ import pytest
 from glnn import registry
 from glnn.metrics import TRANSITION_METHODS
 from glnn.models import Params
-from glnn.training.corpus import Streams
+from glnn.training.corpus import Chunk, Streams
+from glnn.training.misreading import misread
 from glnn.training.noise import Noise
 from glnn.training.passes import BesidePass, GeneralPass, pass_for
 from glnn.training.settings import ADAM
@@ -29,12 +30,19 @@ def streams(given: Problem) -> Streams:
     return Streams(given.data, "equal", streams=4, length=15)
 
 
+def next_of(places: Streams, draw: int) -> Chunk:
+    """The next chunk, with symbols that are misread."""
+    chunk = misread(places.next(), 0.3, 1, draw)
+    assert (chunk.read != chunk.x).any()
+    return chunk
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_gradient_is_that_of_the_likelihood(name: str) -> None:
     given = case(name)
 
     def run(params: Params) -> tuple[float, Params]:
-        found = GeneralPass(given.model, ADAM, 4, given.params)(params, streams(given).next(), NOISE, 9)
+        found = GeneralPass(given.model, ADAM, 4, given.params)(params, next_of(streams(given), 9), NOISE, 9)
         assert found.failure is None
         sums = found.transition
         return found.log_likelihood, Params(found.writing.gradient, sums.gradient, sums.start_gradient)
@@ -62,8 +70,8 @@ def test_side_by_side_is_the_same_pass(name: str, activation: str, units: int, d
     assert isinstance(one, BesidePass)
     places, same = streams(given), streams(given)
     for draw in range(3):
-        fast = one(given.params, places.next(), NOISE, draw)
-        slow = other(given.params, same.next(), NOISE, draw)
+        fast = one(given.params, next_of(places, draw), NOISE, draw)
+        slow = other(given.params, next_of(same, draw), NOISE, draw)
         np.testing.assert_allclose(fast.log_likelihood, slow.log_likelihood, rtol=1e-5)
         assert fast.predicted == pytest.approx(slow.predicted, rel=1e-14)
         for left, right in (

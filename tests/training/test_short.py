@@ -15,7 +15,7 @@ from glnn.training import all_data, short, stochastic
 from glnn.training.budget import Budget, Clock
 from glnn.training.corpus import MANY_STREAMS, SHORT_STREAMS
 from glnn.training.fitting import make_teams
-from glnn.training.plan import in_turns, is_short, judged_by, where_looks_are_dear
+from glnn.training.plan import in_turns, is_short, judged_by, where_looks_are_dear, where_time_is_enough
 from glnn.training.settings import Settings
 from glnn.training.stochastic import StochasticTrainer
 from glnn.training.validation import Validation
@@ -47,6 +47,8 @@ def test_looks_are_charged_within_short_budgets_only(kind: Any, seconds: float, 
     assert is_short(plan) is is_short(changed) is changed.settings.all_counts is hurry
     assert (changed.budget.seconds < seconds) is hurry and changed.sizes_for == Budget(seconds=seconds)
     assert not where_looks_are_dear(kind(budget=seconds, recipe="paper")._plan(), 20_000).settings.all_counts
+    assert where_time_is_enough(changed).settings.unhurried is not hurry
+    assert not where_time_is_enough(kind(budget="50 steps")._plan()).settings.unhurried
 
 
 def test_one_network_on_long_data_counts_everything_too() -> None:

@@ -12,7 +12,7 @@ import pytest
 from glnn import registry
 from glnn.models import Params
 from glnn.storage.checkpoint import read_checkpoint, write_checkpoint
-from glnn.training import stochastic as module
+from glnn.training import stochastic
 from glnn.training.budget import Budget
 from glnn.training.chunk_steps import Walked
 from glnn.training.records import Progress, Replay
@@ -93,10 +93,10 @@ def test_a_resumed_training_has_the_same_bits(
 
 def after_each_call(monkeypatch: pytest.MonkeyPatch, change: Callable[[Walked], Walked]) -> None:
     """Let whatever takes steps on chunks return something else."""
-    usual = StochasticTrainer._make_steps
+    usual = stochastic.steps_on
 
-    def make(self: Any) -> Any:
-        steps = usual(self)
+    def make(*given: Any) -> Any:
+        steps = usual(*given)
 
         def changed(*arguments: Any) -> Walked:
             return change(steps(*arguments))
@@ -104,7 +104,7 @@ def after_each_call(monkeypatch: pytest.MonkeyPatch, change: Callable[[Walked], 
         changed.at_once = steps.at_once  # type: ignore[attr-defined]
         return changed
 
-    monkeypatch.setattr(StochasticTrainer, "_make_steps", make)
+    monkeypatch.setattr(stochastic, "steps_on", make)
 
 
 @pytest.mark.parametrize("masked", [True, False])
@@ -171,8 +171,8 @@ def test_noise_adapts_to_what_is_learned_by_heart() -> None:
         return made.run(Budget(steps=80)).history[-1].notes[-1]
 
     held_out.codes[:] = generator.integers(0, 4, held_out.codes.size)
-    assert last_noise(Validation(given.model, held_out)) == f"noise {module._MOST_NOISE:.3g}"
-    assert last_noise(None) == f"noise {module.FIRST_NOISE:.3g}"
+    assert last_noise(Validation(given.model, held_out)) == f"noise {stochastic._MOST_NOISE:.3g}"
+    assert last_noise(None) == f"noise {stochastic.FIRST_NOISE:.3g}"
 
 
 def test_what_is_hopeless_ends_after_a_quarter() -> None:
@@ -208,3 +208,26 @@ def test_the_average() -> None:
     assert 1.9 < mean.w[0] < 1.96 and (mean.theta == mean.w).all() and (mean.w == mean.V0).all()
     assert average(number(5.0), number(1.0), 1000, 0.0).w[0] == 1.0
     assert average(number(5.0), number(1.0), 0, 50.0).w[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "symbols", "unhurried", "expected"),
+    [
+        ("lstm", 6, 100, True, 0.33),
+        ("lstm", 6, 20_000, True, 0.8),
+        ("lstm", 6, 40_000, True, 1.0),
+        ("lstm", 6, 100, False, 1.0),
+        ("lstm", 130, 100, True, 0.4),
+        ("rnn", 6, 100, True, 0.4),
+        ("glnn", 6, 100, True, 1.0),
+    ],
+)
+def test_steps_of_an_lstm_are_shorter_on_few_data(
+    name: str, units: int, symbols: int, unhurried: bool, expected: float
+) -> None:
+    given = problem(name, units=units, degree=3, symbols=4, lengths=(symbols,), masked=False, seed=2)
+    chosen = settings(unhurried=unhurried)
+    made = StochasticTrainer(given.model, given.data, given.params, chosen)
+    assert made._longest == pytest.approx(expected)
+    rates = [made.run(Budget(steps=20)).history[k].transition_rate for k in (3, 10)]
+    assert rates[0] == pytest.approx(0.01 * expected) and rates[1] < rates[0]

@@ -82,6 +82,10 @@ class Model(Protocol):
     signals: Signals
     rate_for_chunks: float = 1.0
     """How long its steps by Adam's rule are, beside those of other networks."""
+    least_rate: float = 1.0
+    """The part of that to which steps are shortened where data are few."""
+    misreads: bool = False
+    """Whether it has to misread symbols in stochastic training to be able to go on after a surprise."""
     many_streams: bool = False
     """Whether it is so large that chunks are read at more places at a time."""
 

@@ -32,6 +32,8 @@ GATES = ("input", "forget", "output", "cell input")
 
 LARGE, RATE_OF_LARGE = 128, 0.4
 """Networks of more units take shorter steps on larger chunks."""
+LEAST_RATE = 0.33
+"""The part to which the steps of the others are shortened where data are few."""
 INITIAL_RANGE = 0.1
 INPUT_SCALE = 0.3
 
@@ -72,8 +74,8 @@ class LSTM(Model):
         N, A = graph.units, alphabet_size
         self.graph, self.activation = graph, activation
         self.units, self.alphabet_size = N, A
-        self.many_streams = N > LARGE
-        self.rate_for_chunks = RATE_OF_LARGE if N > LARGE else 1.0
+        self.many_streams, self.misreads = N > LARGE, True
+        self.rate_for_chunks, self.least_rate = (RATE_OF_LARGE, 1.0) if N > LARGE else (1.0, LEAST_RATE)
         self.trace_width = lstm_kernels.TRACE_COLUMNS * N
         self.state_size, self.inner_units = 2 * N, 4 * N
         self.scale, self.shift = _REPRESENTATIONS[activation]

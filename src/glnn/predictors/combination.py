@@ -34,6 +34,9 @@ LEAST_OWN = 1e-3
 LATER = 0.95
 """By how much predictions are less sure than suits held-out data that stand at the end of what was given: what comes
 later is less like the training data than what comes next, and being too sure costs more than being too careful."""
+SURPRISES, IN_THOUGHT = 1.0, 100
+"""So many surprises are thought to be among the symbols of such held-out data and so many more, though none was there.
+It bounds what each of those costs that come later; should none come in as many symbols, it has cost a nat in all."""
 WORTH_THE_RISK = 0.05
 """What part of the cost a weight for each must save, where a median is safer."""
 _STRETCHES = 64
@@ -99,6 +102,8 @@ def combine(training: Training, runs: Sequence[Run], calibrate: bool, start: str
     chosen = plain if weights is None or weights.members > len(at_end) else mixed(rows, weights)
     logs = [*(_logs(one, codes) for one in rows), *inside, _logs(plain, codes), _logs(chosen, codes)]
     if share is None:
+        if parts.held_out:
+            least = max(least, SURPRISES / (codes.size + IN_THOUGHT))
         share = best_share(logs[-1], len(parts.train.alphabet), least)
     if weights is not None and weights.members == len(at_end) < len(runs):
         weights = weights.shared_with(len(runs) - len(at_end))

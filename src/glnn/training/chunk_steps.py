@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from glnn.models import Params
 from glnn.training.corpus import Streams
+from glnn.training.misreading import Misreading
 from glnn.training.noise import Noise
 from glnn.training.passes import Pass
 from glnn.training.results import NotFinite
@@ -48,14 +49,15 @@ class OneByOne:
 
     at_once = 1
 
-    def __init__(self, passes: Pass, streams: Streams, window: float) -> None:
-        self._pass, self._streams, self._window = passes, streams, window
+    def __init__(self, passes: Pass, streams: Streams, window: float, misreading: Misreading) -> None:
+        self._pass, self._streams, self._window, self._misreading = passes, streams, window, misreading
 
     def __call__(
         self, params: Params, mean: Params, update: Update, noise: Noise, draw: int, rates: Sequence[float]
     ) -> Walked:
         """A step on the next chunk."""
-        found = self._pass(params, self._streams.next(), noise, draw)
+        chunk = self._misreading(self._streams.next(), rates[0], draw)
+        found = self._pass(params, chunk, noise, draw)
         if found.failure is not None:
             return Walked(params, mean, 1, (), found.failure)
         if found.predicted == 0.0:

@@ -166,6 +166,13 @@ class Chunk:
     mask: np.ndarray
     weight: np.ndarray | None
     """The weight of every position's sequence, None when all are 1."""
+    misread: np.ndarray | None = None
+    """What is read instead of `x`, which is still to be predicted; None where nothing is misread."""
+
+    @property
+    def read(self) -> np.ndarray:
+        """What the network reads."""
+        return self.x if self.misread is None else self.misread
 
 
 class Streams:

@@ -31,6 +31,7 @@ from glnn.training.plan import (
     members_of,
     reads_long_data_alone,
     where_looks_are_dear,
+    where_time_is_enough,
 )
 from glnn.training.quasi_newton import QuasiNewtonTrainer
 from glnn.training.race import Run, Together, Training, race, seeds, side_by_side
@@ -73,7 +74,7 @@ def train(
     On a `cluster`, a `distributed.Client`, the members train at the same time.
     """
     data = parts.train
-    plan = where_looks_are_dear(for_long_data(plan, data.codes.size), data.codes.size)
+    plan = where_time_is_enough(where_looks_are_dear(for_long_data(plan, data.codes.size), data.codes.size))
     judged, alone = judged_by(plan, parts), reads_long_data_alone(plan, data.codes.size)
     whole, refit = plan.budget, plan.refit and all_data.teaches(parts, plan.budget, few=alone)
     if refit:

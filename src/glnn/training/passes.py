@@ -80,7 +80,7 @@ class GeneralPass:
         for k in range(K):
             rows = slice(k * L, (k + 1) * L)
             own = (drawn[rows],) if drawn.size else ()
-            model.forward(weights, params.V0, chunk.x[k], chunk.first[k], self.state[k], trace[rows], *own)
+            model.forward(weights, params.V0, chunk.read[k], chunk.first[k], self.state[k], trace[rows], *own)
         output = _Output(chunk.x.ravel(), chunk.mask.ravel(), None if chunk.weight is None else chunk.weight.ravel())
         recursion = method.modulus is not None and method.modulus.recursion
         a = output.rows(model.activities(trace))
@@ -106,7 +106,7 @@ class GeneralPass:
             rows, part = slice(k * L, (k + 1) * L), slice(cuts[k], cuts[k + 1])
             B_start, m_start = np.zeros((begun[k], starts)), np.zeros((begun[k], starts))
             places = output.places[part] - np.int32(k * L)
-            given = Evidence(chunk.x[k], chunk.first[k], places, error[part], variance[part])
+            given = Evidence(chunk.read[k], chunk.first[k], places, error[part], variance[part])
             if recursion:
                 of_B, of_m = Flow(after[0, k], B[rows], B_start), Flow(after[1, k], m[rows], m_start)
                 model.backward_with_modulus(weights, trace[rows], given, of_B, of_m)
@@ -119,7 +119,7 @@ class GeneralPass:
             if begun[k]:
                 start_modulus += m_start.sum(axis=0)
                 start_gradient += B_start.sum(axis=0)
-        x = chunk.x.ravel()
+        x = chunk.read.ravel()
         order = np.argsort(x, kind="stable").astype(np.int32)
         groups = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=model.alphabet_size))])
         for job in accumulator.jobs(model.incoming(trace), B, m if method.modulus is not None else None, order, groups):
@@ -138,9 +138,10 @@ class BesidePass:
 
     def __call__(self, params: Params, chunk: Chunk, noise: Noise, draw: int) -> Found:
         """Run over the next chunk, from the states on that the last one left."""
-        x, first, mask = (np.ascontiguousarray(part.T) for part in (chunk.x, chunk.first, chunk.mask))
+        parts = (chunk.read, chunk.x, chunk.first, chunk.mask)
+        read, x, first, mask = (np.ascontiguousarray(part.T) for part in parts)
         drawn = noise.side_by_side(draw, x.shape, self.model.units, self._space)
-        activities = self.beside.forward(params, x, first, self.state, drawn)
+        activities = self.beside.forward(params, read, first, self.state, drawn)
         weight = None if chunk.weight is None else chunk.weight.T.ravel()
         output = _Output(x.ravel(), mask.ravel(), weight)
         a = output.rows(activities)
@@ -153,7 +154,7 @@ class BesidePass:
         if len(output.y) != x.size:
             sparse, error = error, np.zeros(activities.shape, np.float32)
             error[output.places] = sparse
-        gradient, start = self.beside.backward(params, x, first, error)
+        gradient, start = self.beside.backward(params, read, first, error)
         return Found(total, output.predicted, writing, Statistics(gradient, start_gradient=start, start_modulus=starts))
 
 

@@ -85,6 +85,13 @@ def where_looks_are_dear(plan: Plan, symbols: int) -> Plan:
     return replace(plan, settings=settings, rival=rival, budget=budget, sizes_for=sizes_for)
 
 
+def where_time_is_enough(plan: Plan) -> Plan:
+    """Steps may be shorter within a budget of seconds that is not short; a number of steps has to do as it is."""
+    if not in_chunks(plan) or is_short(plan):
+        return plan
+    return replace(plan, settings=replace(plan.settings, unhurried=True))
+
+
 def judged_by(plan: Plan, parts: TrainingData) -> TrainingData:
     """The data with as much to validate on as there is time for."""
     if reads_long_data_alone(plan, parts.train.codes.size):

@@ -46,6 +46,8 @@ class Settings:
     """Stop when the training data have this log-likelihood a predicted symbol; batch training only."""
     all_counts: bool = False
     """Whether the clock goes on while validation data are scored; it does within short budgets."""
+    unhurried: bool = False
+    """Whether there is time for more and shorter steps where data are few; there is, but within short budgets."""
     coherence: int | None = None
     """Steps between measurements of how far each unit's effects add up over time; None (the paper) is never."""
 

@@ -16,6 +16,7 @@ from glnn.training.budget import Budget, Clock, parse_budget
 from glnn.training.chunk_steps import ChunkSteps
 from glnn.training.corpus import LENGTH, MANY_STREAMS, SHORT_STREAMS, STREAMS, Streams, prepare, stretch_length
 from glnn.training.engine import Engine
+from glnn.training.misreading import PART, Misreading
 from glnn.training.noise import Noise, takes_noise
 from glnn.training.passes import pass_for
 from glnn.training.records import Progress, Recorder, StepInfo
@@ -24,7 +25,7 @@ from glnn.training.settings import ADAM, Settings
 from glnn.training.sizes import LONG
 from glnn.training.trainer import Callback, Trainer
 from glnn.training.unbroken import steps_on
-from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, own_share
+from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, longest, own_share
 from glnn.training.validation import Validation
 
 ROUND = 25_000
@@ -74,14 +75,16 @@ class StochasticTrainer(Trainer):
         self._streams = Streams(self.data, settings.sequence_weights, *shape)
         self._pass = pass_for(self.model, method, self._streams.count, params)
         self._rounds = max(1, round(min(ROUND, self._streams.size) / self._streams.positions))
-        self._steps = self._make_steps()
         self._update = self._make_update()
-        self._longest = self.model.rate_for_chunks if method is ADAM else 1.0
+        self._longest = longest(self.model, self._streams.size, settings.unhurried) if method is ADAM else 1.0
         self._average, self._safe = params, params
         self._chunks, self._lowest, self._scale, self._look, self._best_at = 0, np.inf, 1.0, 0.0, 0.0
         self._sigma = FIRST_NOISE if settings.noise == "auto" else float(settings.noise)
         if settings.noise == "auto" and not takes_noise(self.model):
             self._sigma = 0.0
+        part = PART / self._longest if self.model.misreads and self._sigma > 0.0 else 0.0
+        misreading = Misreading(part, self.noise_seed)
+        self._steps: ChunkSteps = steps_on(self._pass, self.data, self._streams, settings, misreading)
         # Of the last round, as long as one has met something to predict.
         self._loss, self._losses = float(np.log(max(self.model.alphabet_size, 2))), [0.0, 0.0]
         if memory:
@@ -98,9 +101,6 @@ class StochasticTrainer(Trainer):
             fraction = self._fraction(self.progress.seconds, 0.0)
             self._look = min(self._look, (np.floor(fraction * LOOKS) + 1.0) / LOOKS)
             self._best_at = min(self._best_at, fraction)
-
-    def _make_steps(self) -> ChunkSteps:
-        return steps_on(self._pass, self.data, self._streams, self.settings)
 
     def _make_update(self, memory: dict[str, np.ndarray] | None = None) -> Update:
         corpus, settings = self._whole, self.settings

@@ -19,6 +19,7 @@ from glnn.output.softmax import block_rows
 from glnn.sequences import Encoded
 from glnn.training.chunk_steps import STEP_FAILED, ChunkSteps, OneByOne, Walked
 from glnn.training.corpus import Streams
+from glnn.training.misreading import Misreading
 from glnn.training.noise import Noise
 from glnn.training.passes import BesidePass, Pass, born
 from glnn.training.results import NotFinite
@@ -97,17 +98,17 @@ class UnbrokenSteps:
         )
 
 
-def steps_on(passes: Pass, data: Encoded, streams: Streams, settings: Settings) -> ChunkSteps:
+def steps_on(passes: Pass, data: Encoded, streams: Streams, settings: Settings, misreading: Misreading) -> ChunkSteps:
     """Several in a call, where model, method and data are of that kind and numpy's library can be called."""
     window = settings.averaging
     if not isinstance(passes, BesidePass) or not isinstance(passes.beside, GatedSideBySide):
-        return OneByOne(passes, streams, window)
+        return OneByOne(passes, streams, window, misreading)
     # A single unit or symbol would make vectors of matrices.
     # A product with a single unit would be one of vectors, which numpy computes in another way.
-    several = passes.model.units > 1 and passes.model.alphabet_size > 1
+    several = passes.model.units > 1 and passes.model.alphabet_size > 1 and misreading.part == 0.0
     even = settings.sequence_weights == "length" and bool(data.mask.all())
     if addresses().size == 0 or not (several and even):
-        return OneByOne(passes, streams, window)
+        return OneByOne(passes, streams, window, misreading)
     return UnbrokenSteps(passes, data, streams, window)
 
 

@@ -14,11 +14,13 @@ from typing import Protocol
 import numpy as np
 
 from glnn.metrics import Layout, Scales, Statistics, TransitionMethod, WritingDirection, hessian_damping
-from glnn.models import Params
+from glnn.models import Model, Params
 from glnn.numeric.kernel import REASSOCIATE, kernel
 from glnn.training.passes import Found
 
 ADAM_RATE = 0.01
+FEW = 25_000
+"""Symbols: with fewer, steps are shorter in a network that asks for it."""
 _MOMENTUM, _SQUARES = 0.9, 0.99
 _TINY = 1e-8
 _LONGEST_GRADIENT = 1.0
@@ -30,6 +32,15 @@ _LONGEST = {"transition": 1e-5, "writing": 1e-3}
 """Bounds on η² Gᵀ M⁻¹ G, in nats a symbol."""
 
 Arrays = dict[str, np.ndarray]
+
+
+def longest(model: Model, symbols: int, unhurried: bool) -> float:
+    """How long the longest steps by Adam's rule are for a network on so many symbols, in times of `ADAM_RATE`.
+
+    Few data are soon known by heart, and where there is time, more and shorter steps end in a better place
+    (`experiments/learning.md`).
+    """
+    return model.rate_for_chunks * (min(1.0, max(model.least_rate, symbols / FEW)) if unhurried else 1.0)
 
 
 class Update(Protocol):
