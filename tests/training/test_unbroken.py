@@ -118,3 +118,10 @@ def test_products_in_kernels_have_the_bits_of_numpy() -> None:
             np.testing.assert_array_equal(E, np.dot(a, w))
             np.testing.assert_array_equal(back, np.dot(E, w_turned))
             np.testing.assert_array_equal(turned, E.T @ a)
+
+
+def test_a_gated_network_that_misreads_takes_chunks_one_by_one() -> None:
+    given = problem("glnn", units=6, degree=3, symbols=4, lengths=(3000,))
+    given.model.misreads = True
+    misreading = StochasticTrainer(given.model, given.data, given.params, Settings(**SETTINGS), None, 5)
+    assert isinstance(misreading._steps, OneByOne) and isinstance(trainer()._steps, UnbrokenSteps)

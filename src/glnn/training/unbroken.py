@@ -103,10 +103,9 @@ def steps_on(passes: Pass, data: Encoded, streams: Streams, settings: Settings, 
     window = settings.averaging
     if not isinstance(passes, BesidePass) or not isinstance(passes.beside, GatedSideBySide):
         return OneByOne(passes, streams, window, misreading)
-    # A single unit or symbol would make vectors of matrices.
-    # A product with a single unit would be one of vectors, which numpy computes in another way.
-    several = passes.model.units > 1 and passes.model.alphabet_size > 1 and misreading.part == 0.0
-    even = settings.sequence_weights == "length" and bool(data.mask.all())
+    # A product with a single unit or symbol would be one of vectors, which numpy computes in another way.
+    several = passes.model.units > 1 and passes.model.alphabet_size > 1
+    even = settings.sequence_weights == "length" and bool(data.mask.all()) and misreading.part == 0.0
     if addresses().size == 0 or not (several and even):
         return OneByOne(passes, streams, window, misreading)
     return UnbrokenSteps(passes, data, streams, window)
