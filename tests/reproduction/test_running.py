@@ -255,6 +255,7 @@ def test_distant_xor_is_measured_against_passes() -> None:
 def test_distant_xor_goes_on_by_quasi_newton_steps_where_a_setting_says_so() -> None:
     setting = xor_settings(8, 1, 30, half_count=True, restart=400, quasi=2)[0]
     assert setting.quasi == 2 and setting.restart == 400 and "quasi-Newton steps past chance or after 2" in setting.form
+    assert "after 400 passes or standing still" in setting.form
 
     def trained(setting: Setting, steps: int) -> Trainer:
         trainer = new_trainer(setting, sequences_of(setting), validated=False)

@@ -145,6 +145,7 @@ class Setting:
     @property
     def form(self) -> str:
         """How it departs from the paper; empty if it does not."""
+        still = " or standing still" if self.quasi else ""
         parts = (
             "lines apart" if self.apart else "",
             f"steps shortened every {self.coherence}" if self.coherence else "",
@@ -157,7 +158,7 @@ class Setting:
             f"T = {self.length}" if self.length else "",
             f"steps on one of {self.batches} stretches" if self.batches else "",
             f"{self.dwell} steps on each" if self.dwell else "",
-            f"begun anew if at chance after {self.restart} passes" if self.restart else "",
+            f"begun anew if at chance after {self.restart} passes{still}" if self.restart else "",
             f"quasi-Newton steps past chance or after {self.quasi}" if self.quasi else "",
             f"recipe {self.recipe}" if self.recipe else "",
             "begun at half a count" if self.source == "xor" and not self.silent else "",
