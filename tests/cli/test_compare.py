@@ -32,8 +32,14 @@ def test_the_bits_are_those_of_each_model(glnn: Command, files: Path) -> None:
     assert rows["GLNN"]["parameters"] == expected.n_parameters_
     assert rows["GLNN"]["cpu_seconds"] > 0
     assert rows["GLNN"]["curve"][-1] == [rows["GLNN"]["cpu_seconds"], rows["GLNN"]["bits"]]
-    frozen = {"unknown": "escape", "learning": "frozen", "verbose": 0}
-    assert rows["ContextTree"]["bits"] == ContextTree(**frozen).fit(TUNES).bits(MORE)
+    # As it is used: after one text it learns on.
+    tree = ContextTree(unknown="escape", verbose=0).fit(TUNES)
+    assert tree.learning_ == "online" and rows["ContextTree"]["learns"]
+    assert rows["ContextTree"]["bits"] == tree.bits(MORE)
+    asked = ("--valid", "more.txt", "--models", "contexttree", "--learning", "frozen", "--json")
+    (frozen,) = glnn("compare", "tunes.txt", *asked).json["rows"]
+    assert frozen["bits"] == ContextTree(unknown="escape", learning="frozen", verbose=0).fit(TUNES).bits(MORE)
+    assert not frozen["learns"] and frozen["bits"] != tree.bits(MORE)
     common = {"budget": "3 steps", "random_state": 0, "unknown": "escape", "verbose": 0}
     for name, model in (("HMM", HMM(units=4, degree=2, **common)), ("LSTM", LSTM(units=4, degree=2, **common))):
         assert rows[name]["bits"] == model.fit(TUNES).bits(MORE), name
@@ -190,7 +196,7 @@ def test_wrong_input(glnn: Command, files: Path) -> None:
         (("--page", "a.html", "--no-page"), "exclude each other"),
         (("--valid-mask", "more.txt"), "--valid-mask was given without --valid"),
         (("--units", "few"), "--units is 'few'"),
-        (("--learning", "never"), "choose frozen or online"),
+        (("--learning", "never"), "choose auto, frozen or online"),
     ):
         done = glnn("compare", "tunes.txt", *arguments)
         assert (done.code, done.err.count("\n")) == (2, 1)

@@ -32,8 +32,13 @@ def compare(
     seed: options.Seed = 0,
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each random model, each with the whole budget.")] = 3,
     learning: Annotated[
-        str, typer.Option(metavar="HOW", help="frozen: models stay as trained while scored; online: they learn on.")
-    ] = "frozen",
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="auto: as each is used, learning on after one text, frozen after several sequences; "
+            "frozen: all stay as trained while they are scored; online: they learn on.",
+        ),
+    ] = "auto",
     asked: Any = None,
     mask: options.Mask = None,
     valid_mask: options.ValidMask = None,
@@ -49,8 +54,9 @@ def compare(
     Each runs alone, on one thread, next to file compressors; a page to look at is written (with --json only if --page
     names one). The bits are those of the validation data (the last tenth of the file without --valid), which no model
     sees in training. Models with a random start are trained with several seeds. How many more bits than the best each
-    needs has a 95 % interval, from paired differences on each case or stretch of a text. All models are scored as they
-    were trained (with --learning online, those that can go on learning do); compressors always learn, and are marked.
+    needs has a 95 % interval, from paired differences on each case or stretch of a text. Each model is scored as it is
+    used: after one text, mixtures, trees and n-grams learn on while they are scored, as compressors always do, and are
+    marked so (with --learning frozen none of them does).
 
     \b
     Examples:
@@ -75,8 +81,8 @@ def compare(
     held = read(valid, train.options, valid_mask) if valid is not None else None
     said = train.said
     train, held = (train, held) if held is not None else _last_tenth(train)
-    if learning not in ("frozen", "online"):
-        raise InputError(f"--learning {learning}: choose frozen or online")
+    if learning not in ("auto", "frozen", "online"):
+        raise InputError(f"--learning {learning}: choose auto, frozen or online")
     names = _chosen(models, masked=held.mask is not None)
     estimator("glnn", parameters, {})
     common = {
