@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 import zlib
 from dataclasses import replace
 from io import BytesIO
@@ -13,9 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glnn
-from glnn.codec import StreamError, WrongModel
+from glnn.codec import StreamError, WrongModel, alone
 from glnn.codec.alone import compress_file_alone, decompress_file_alone, stands_alone
+from glnn.codec.alongside import Growing, decoded_alongside
 from glnn.codec.container import read_header, write_container
+from glnn.codec.files import Blocks, Progress, encode_bytes
+from glnn.predictors.mixture import MixturePredictor
 
 TEXT = ("It learns what it reads while it reads it, and what it reads twice it knows the second time. " * 30).encode()
 
@@ -61,15 +66,76 @@ def test_what_does_not_decode_is_never_given_unless_nobody_asked(
     blob, source, seen = glnn.compress(TEXT), tmp_path / "a.txt", []
     source.write_bytes(TEXT)
 
-    def fails(*given: object) -> None:
-        raise StreamError("no")
+    fresh = alone._fresh
 
-    monkeypatch.setattr("glnn.codec.alone._read", fails)
-    with pytest.raises(StreamError, match="could not be decoded again"):
-        glnn.compress(TEXT)
+    def other(classes: np.ndarray, *version: int) -> MixturePredictor:
+        """Another tree of decisions over the same bytes."""
+        return fresh(np.where(classes > 0, 1 + np.arange(256) % 5, 0), *version)
+
+    for encoding, checking, opening in ((other, fresh, fresh), (fresh, other, fresh), (fresh, fresh, other)):
+        turns = iter((encoding, checking, opening, opening))
+        monkeypatch.setattr(alone, "_fresh", lambda *given, turns=turns: next(turns)(*given))
+        with pytest.raises(StreamError, match="could not be decoded again"):
+            glnn.compress(TEXT)
+    monkeypatch.setattr(alone, "_fresh", fresh)
     assert glnn.compress(TEXT, verify=False) == blob
     compress_file_alone(source, tmp_path / "a.glnn", progress=seen.append, verify=False)
     assert (tmp_path / "a.glnn").read_bytes() == blob and seen[-1] == 1.0
+
+
+def test_other_bytes_than_were_counted_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when a file changes while it is read."""
+    monkeypatch.setattr(
+        alone,
+        "encode_bytes",
+        lambda predictor, blocks, *given, **more: encode_bytes(
+            predictor, Blocks(BytesIO(TEXT[::-1]), lambda done: None), *given, **more
+        ),
+    )
+    with pytest.raises(StreamError, match="could not be decoded again"):
+        glnn.compress(TEXT)
+
+
+@pytest.mark.parametrize("after", [0.0, 0.5, 0.9])
+def test_stopping_a_compression_ends_its_check(after: float, tmp_path: Path) -> None:
+    source, packed = tmp_path / "a.txt", tmp_path / "a.glnn"
+    source.write_bytes(TEXT * 20)
+
+    def stop(done: float) -> None:
+        if done >= after:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        compress_file_alone(source, packed, progress=stop)
+    assert threading.active_count() == before
+    assert not packed.exists()
+
+
+def test_a_check_that_nobody_waits_for_any_more_is_left() -> None:
+    reached = []
+
+    def decode(growing: Growing, told: Progress) -> None:
+        for part in range(500):
+            time.sleep(0.01)
+            reached.append(part)
+            told(part / 500)
+
+    with pytest.raises(KeyboardInterrupt), decoded_alongside(BytesIO(), decode, lambda done: None):
+        raise KeyboardInterrupt
+    assert len(reached) < 500
+
+
+def test_a_code_is_read_while_it_is_written() -> None:
+    growing, found = Growing(BytesIO()), []
+    reader = threading.Thread(target=lambda: found.extend(iter(lambda: growing.read(3), b"")))
+    reader.start()
+    pieces = [bytes(range(length)) for length in (1, 7, 0, 2, 90)]
+    for piece in pieces:
+        growing.write(piece)
+    growing.end()
+    reader.join()
+    assert b"".join(found) == b"".join(pieces) and max(map(len, found)) == 3
 
 
 def test_every_damage_is_found() -> None:

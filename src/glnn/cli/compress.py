@@ -20,7 +20,7 @@ Paths = Annotated[
 def compress(
     paths: Paths,
     verify: Annotated[
-        bool, typer.Option("--verify/--no-verify", help="Decode the result once as a check: twice the time.")
+        bool, typer.Option("--verify/--no-verify", help="Decode the result once as a check: twice the work.")
     ] = True,
     json: options.Json = False,
     force: options.Force = False,

@@ -2,8 +2,7 @@
 
 Besides the code a stream holds only how frequent each byte is, as a power of 4: it shapes the tree of decisions and
 says which bytes there are. Sequences of other symbols are coded as the bytes of their numbers, and the stream then
-holds the symbols too (`alone_symbols.py`). Everything else is as with a model: checksums, lengths, decoding once to be
-sure.
+holds the symbols too (`alone_symbols.py`). Checksums and lengths are as with a model.
 """
 
 from __future__ import annotations
@@ -11,17 +10,20 @@ from __future__ import annotations
 import io
 import os
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from glnn.codec.alone_symbols import Numbered, numbered
-from glnn.codec.container import Header, read_header, spooled, write_container
+from glnn.codec.alongside import Growing, decoded_alongside
+from glnn.codec.container import Header, checksum, read_header, spooled, write_container
 from glnn.codec.errors import DAMAGED, DamagedStream, StreamError, WrongModel
-from glnn.codec.files import Blocks, Nowhere, Progress, beside, encode_bytes, restore
+from glnn.codec.files import Blocks, Progress, beside, encode_bytes, restore
 from glnn.codec.fingerprint import fingerprint
 from glnn.codec.message import not_verified
+from glnn.codec.streams import StreamDecoder
 from glnn.contexts.mixing import ContextMixing
 from glnn.contexts.mixing_memory import new_cursor, new_memory
 from glnn.contexts.mixing_plan import FIRST, NOW, letters_of, make_plan, newline_of
@@ -39,7 +41,7 @@ _MOST_LAYOUT = 1 << 26
 def compress(data: Any, *, verify: bool = True) -> bytes:
     """Bytes, a text, or sequences of any symbols as fewer bytes; `decompress` needs nothing else to get them back.
 
-    It decodes the result once to be sure, which takes as long again; `verify=False` leaves that out.
+    A second thread decodes the result to be sure, which takes as much CPU time again; `verify=False` leaves that out.
     """
     whole = io.BytesIO()
     if isinstance(data, bytes | bytearray | memoryview | str):
@@ -101,33 +103,59 @@ def stands_alone(path: str | os.PathLike[str]) -> bool:
 def _write(
     source: BinaryIO, target: BinaryIO, progress: Progress, verify: bool, symbols: Numbered | None = None, **flags: bool
 ) -> int:
-    counts = np.zeros(_BYTES, np.int64)
+    counts, digest = np.zeros(_BYTES, np.int64), checksum()
     while block := source.read(_BLOCK):
         counts += np.bincount(np.frombuffer(block, np.uint8), minlength=_BYTES)
+        digest.update(block)
     source.seek(0)
-    classes, size = _classes(counts), max(int(counts.sum()), 1)
+    classes, size = _classes(counts), int(counts.sum())
     predictor = _fresh(classes)
     layout_bytes = _packed(classes, b"" if symbols is None else symbols.layout)
+
+    def encoded(code: BinaryIO | Growing, progress: Progress) -> Header:
+        blocks = Blocks(source, lambda done: progress(done / max(size, 1)))
+        return encode_bytes(predictor, blocks, code, alone=True, layout=len(layout_bytes), **flags)
+
     with spooled() as code, spooled() as layout:
         layout.write(layout_bytes)
-        part = 0.5 if verify else 1.0
-        blocks = Blocks(source, lambda done: progress(part * done / size))
-        header = encode_bytes(predictor, blocks, code, alone=True, layout=len(layout_bytes), **flags)
-        count = write_container(target, header, [code, layout])
-    if not verify:
-        return count
-    try:
-        _read(target, Nowhere(), None, lambda done: progress(0.5 + 0.5 * done))
-    except StreamError as error:
-        raise not_verified(error) from error
+        if not verify:
+            return write_container(target, encoded(code, progress), [code, layout])
+        try:
+            check = partial(_check, _fresh(classes), size, digest.digest())
+            with decoded_alongside(code, check, progress) as (growing, told):
+                header = encoded(growing, told)
+            count = write_container(target, header, [code, layout])
+            _opened(target)
+        except StreamError as error:
+            raise not_verified(error) from error
     target.seek(0, 2)
     return count
 
 
-def _read(
-    source: BinaryIO, target: BinaryIO | Nowhere, most_symbols: int | None, progress: Progress
-) -> tuple[Header, bytes]:
+def _check(predictor: MixturePredictor, size: int, expected: bytes, code: Growing, progress: Progress) -> None:
+    """Decode what is being encoded, and compare."""
+    decoder, digest, left = StreamDecoder(predictor, code, None), checksum(), size
+    values = np.array(predictor.alphabet.symbols, np.uint8)
+    decoder.begin()
+    while left:
+        codes = decoder.symbols(left)
+        digest.update(values[codes].tobytes())
+        left -= codes.size
+        progress(1.0 - left / size)
+    decoder.finish()
+    if digest.digest() != expected:
+        raise StreamError("it decodes to something else")
+
+
+def _read(source: BinaryIO, target: BinaryIO, most_symbols: int | None, progress: Progress) -> tuple[Header, bytes]:
     """Decode into `target`; returns the header, and what the layout says besides the frequencies."""
+    header, predictor, layout = _opened(source, most_symbols)
+    restore(predictor, header, source, target, progress)
+    return header, layout
+
+
+def _opened(source: BinaryIO, most_symbols: int | None = None) -> tuple[Header, MixturePredictor, bytes]:
+    """What a stream says, all checked, with `source` left where the code begins."""
     header = read_header(source)
     if not header.alone:
         raise WrongModel("the stream was compressed with a model: give the same model to decompress it")
@@ -140,11 +168,8 @@ def _read(
     for version in (NOW, FIRST):
         predictor = _fresh(classes, version)
         if fingerprint(predictor) == header.model:
-            break
-    else:
-        raise WrongModel("another version of glnn made the stream, or one that computes differently: use that one")
-    restore(predictor, header, source, target, progress)
-    return header, layout
+            return header, predictor, layout
+    raise WrongModel("another version of glnn made the stream, or one that computes differently: use that one")
 
 
 def _fresh(classes: np.ndarray, version: int = NOW) -> MixturePredictor:

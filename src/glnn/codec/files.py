@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from glnn.codec.alongside import Growing
 from glnn.codec.container import Header, checksum, spooled, write_container
 from glnn.codec.errors import StreamError
 from glnn.codec.fingerprint import fingerprint
@@ -125,7 +126,7 @@ def _encode(predictor: Predictor, blocks: Blocks, code: BinaryIO, layout: Binary
     )
 
 
-def encode_bytes(predictor: Predictor, blocks: Blocks, code: BinaryIO, **others: Any) -> Header:
+def encode_bytes(predictor: Predictor, blocks: Blocks, code: BinaryIO | Growing, **others: Any) -> Header:
     """Encode all blocks with a predictor of bytes; returns the header, which is passed to `others`."""
     encoder, symbols = StreamEncoder(predictor, code), SymbolDigest()
     all_tokens = tokens_and_layout("bytes", blocks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,12 @@ from glnn.codec.escapes import EscapeCoder
 from glnn.codec.state_steps import escape_of, steps_of
 from glnn.coding import range_coder
 
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead, SupportsWrite
+
 BLOCK = 1 << 16
+# Written as soon as there are so many bytes: whoever decodes alongside need not wait.
+_WRITTEN_AT_ONCE = 1 << 12
 _PIECE = 16
 _BITS_OF_A_LENGTH = 64
 
@@ -19,10 +24,10 @@ _BITS_OF_A_LENGTH = 64
 class StreamEncoder:
     """Writes symbols with the probabilities of a predictor."""
 
-    def __init__(self, predictor: Any, sink: BinaryIO) -> None:
+    def __init__(self, predictor: Any, sink: SupportsWrite[bytes]) -> None:
         self._steps, self._sink = steps_of(predictor), sink
         self._escapes = EscapeCoder(predictor.alphabet)
-        self._coder, self._out = range_coder.encoder(), np.empty(BLOCK + self._steps.margin, np.uint8)
+        self._coder, self._out = range_coder.encoder(), np.empty(_WRITTEN_AT_ONCE + self._steps.margin, np.uint8)
         self.portable = self._steps.portable
         self.written = 0
 
@@ -82,15 +87,18 @@ class StreamEncoder:
 
 
 class StreamDecoder:
-    """Reads back what `StreamEncoder` wrote: the same calls in the same order."""
+    """Reads back what `StreamEncoder` wrote: the same calls in the same order.
 
-    def __init__(self, predictor: Any, source: BinaryIO, length: int) -> None:
+    `length` None is the length of a source that ends with the code.
+    """
+
+    def __init__(self, predictor: Any, source: SupportsRead[bytes], length: int | None) -> None:
         self._steps, self._source, self._left = steps_of(predictor), source, length
         self._escapes = EscapeCoder(predictor.alphabet)
         self._escape = len(escape_of(predictor)[0].alphabet)
         self._coder, self._bytes = range_coder.decoder(), np.empty(0, np.uint8)
         self._spare = self._steps.margin + 8 * range_coder.MARGIN
-        self._before = -length
+        self._before = self._read = 0
         self._buffer = np.empty(BLOCK, np.int32)
         self._fill(range_coder.MARGIN)
         if not range_coder.start(self._coder, self._bytes):
@@ -132,7 +140,8 @@ class StreamDecoder:
 
     def finish(self) -> None:
         """Check that the stream ends here."""
-        if self._before + int(self._coder[range_coder.PLACE]) != range_coder.OVERHANG:
+        left = len(self._source.read(1)) if self._left is None else self._left
+        if left or self._before + int(self._coder[range_coder.PLACE]) != self._read + range_coder.OVERHANG:
             raise DamagedStream(f"the stream does not end with its last symbol: {DAMAGED}")
 
     def _fill(self, margin: int) -> None:
@@ -142,8 +151,10 @@ class StreamDecoder:
     def _refill(self) -> None:
         """More bytes after those not yet read; after the last ones come zeros, once."""
         place = int(self._coder[range_coder.PLACE])
-        more = self._source.read(min(BLOCK, self._left))
-        self._left -= len(more)
+        more = self._source.read(BLOCK if self._left is None else min(BLOCK, self._left))
+        self._read += len(more)
+        if self._left is not None:
+            self._left -= len(more)
         if not more:
             if not self._spare or self._left:
                 raise DamagedStream(f"the stream ends before its last symbol: {DAMAGED}")
