@@ -28,6 +28,7 @@ FETCHED = ROOT / "build" / "data"
 SHARED = ROOT.parent / "shared" / "data"
 PACKAGES = {
     "biopython": ("biopython==1.85", ["--no-binary", ":all:"]),
+    "brotli": ("brotli==1.2.1", ["--no-binary", ":all:"]),
     "music21": ("music21==9.7.1", []),
     "pm4py": ("pm4py==2.2.32", ["--no-binary", ":all:"]),
 }
@@ -71,6 +72,9 @@ _LATER = {
     "bpic2019_variants": "tests/compressed_input_data/16_bpic2019_1t_per_variant.xes.gz",
     "interval_log": "tests/input_data/interval_event_log.csv",
 }
+BOOKS = {name: f"tests/testdata/{name}.txt" for name in ("alice29", "asyoulik", "lcet10", "plrabn12")}
+"""The texts of the Canterbury corpus, which brotli tests with: a tale, a play, lectures and verse."""
+_LATER |= BOOKS
 """Sets that were fetched when everything was chosen, and used for nothing but the table of them."""
 WANTED |= set(_LATER.values())
 
@@ -213,8 +217,15 @@ SHARED_SETS: dict[str, Callable[[], DataSet]] = {
 }
 
 
+def book(name: str) -> bytes:
+    """A text of the Canterbury corpus."""
+    return package("brotli")[BOOKS[name]]
+
+
 def _later(name: str) -> DataSet:
     path = _LATER[name]
+    if name in BOOKS:
+        return text(name, book(name))
     content = package({"music21": "music21", "tests": "pm4py"}.get(path.partition("/")[0], "biopython"))[path]
     if path.endswith(".xes.gz"):
         return xes_log(name, content)
@@ -239,7 +250,7 @@ KINDS = {
     "human_dna": "DNA",
     **dict.fromkeys(("orchid_dna", "plant_proteins", "orchid", "chloroplast"), "sequences"),
     **dict.fromkeys(("airds_book1", "altdeu", "boehme", "han", "oneills", "northumbrian"), "tunes"),
-    **dict.fromkeys(("genbank", "swissprot", "enzymes", "blast_table", "motifs_xml"), "text"),
+    **dict.fromkeys(("genbank", "swissprot", "enzymes", "blast_table", "motifs_xml", *BOOKS), "text"),
     **dict.fromkeys(("g1k", "whale"), "DNA"),
     **dict.fromkeys(("yeast_genes", "egfr"), "sequences"),
     **dict.fromkeys(("a42_noise", "a42", "bpic2012_variants", "bpic2019_variants", "interval_log"), "log"),

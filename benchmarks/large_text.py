@@ -1,10 +1,11 @@
 """A megabyte of text: size, time and memory of contexts, the tree, networks and stand-alone compression beside PPMd.
 
-    python benchmarks/large_text.py [--kind mixed|code] [--size 1000000] [--out FILE]
+    python benchmarks/large_text.py [--kind mixed|code|books] [--size 1000000] [--out FILE]
 
-The text is what comes with Python. "mixed": the help topics, then sources of the standard library, in alphabetical
-order, so that what is scored is of another kind than most of what is fitted. "code": sources alone, in an order drawn
-at random, which is always the same. Every measurement is a process of its own, so that its memory is its own, and a
+"mixed" and "code" are what comes with Python: the help topics, then sources of the standard library, in alphabetical
+order, so that what is scored is of another kind than most of what is fitted; and sources alone, in an order drawn at
+random, which is always the same. "books": verse, lectures, a tale and a play, which come with the tests of brotli, in
+pieces of 8,000 characters, in an order drawn at random. Every measurement is a process of its own, so that its memory is its own, and a
 line of JSON at once.
 """
 
@@ -25,15 +26,19 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks import data_sets
 from benchmarks.records import about, append, markdown, read
 
 RESULTS = Path(__file__).parent / "results" / "large_text.jsonl"
 MINUTES = 5
-KINDS = ("mixed", "code")
+KINDS = ("mixed", "code", "books")
+PIECE = 8000
 
 
 def text_of(size: int, kind: str = "mixed") -> str:
     """So many characters."""
+    if kind == "books":
+        return books(size)
     library = Path(sysconfig.get_path("stdlib"))
     sources = sorted(library.glob("*.py"))
     if kind == "mixed":
@@ -46,6 +51,17 @@ def text_of(size: int, kind: str = "mixed") -> str:
         if len(found) >= size:
             return found[:size]
     raise ValueError(f"the standard library has {len(found):,} characters: ask for fewer than {size:,}")
+
+
+def books(size: int) -> str:
+    """Pieces of four books, so that what is scored is of the kinds that are fitted."""
+    texts = [data_sets.book(name).decode(errors="replace") for name in data_sets.BOOKS]
+    pieces = [text[begin : begin + PIECE] for text in texts for begin in range(0, len(text), PIECE)]
+    random.Random(0).shuffle(pieces)
+    found = "".join(pieces)
+    if len(found) < size:
+        raise ValueError(f"the books have {len(found):,} characters: ask for fewer than {size:,}")
+    return found[:size]
 
 
 def ppmd(text: str) -> dict[str, Any]:
@@ -116,7 +132,7 @@ def of_network(name: str) -> Callable[[str], dict[str, Any]]:
     """A network, or PyTorch's, with five CPU minutes for the first four fifths: bits of the rest."""
 
     def run(text: str) -> dict[str, Any]:
-        from benchmarks import data_sets, real_data
+        from benchmarks import real_data
 
         data = data_sets.text("large text", text.encode())
         found = real_data.MODELS[name](data, MINUTES * 60.0, 0)
