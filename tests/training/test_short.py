@@ -105,6 +105,17 @@ def test_who_competes_within_a_short_budget() -> None:
     assert len(make_teams(where_looks_are_dear(glnn.RNN(budget=20)._plan(), 20_000), data)) == 1
 
 
+def test_where_four_have_no_time_one_competes_with_the_time_of_all() -> None:
+    data, found = TrainingData(encoded(28_000), encoded(8_000)), []
+    for seconds in (0.5, 1.0, 2.0):
+        plan = where_looks_are_dear(glnn.GLNN(budget=seconds)._plan(), 28_000)
+        teams = make_teams(plan, data)
+        found.append([(team.in_heat, team.runs[0].weight) for team in teams[1:]])
+    none, one, four = found
+    assert none == [] and one == [(1, pytest.approx(4 * short.RIVAL_PART))]
+    assert four == [(4, pytest.approx(short.RIVAL_PART))]
+
+
 def test_large_lstms_read_at_more_places_and_old_trainings_go_on_at_theirs() -> None:
     data = encoded(3000)
     settings = Settings(training="stochastic", metric="adam")

@@ -149,9 +149,12 @@ def test_small_and_wide_networks_compete_where_each_symbol_has_a_matrix() -> Non
 def test_small_data_have_rivals_at_every_budget() -> None:
     # aⁿbⁿ, 10,000 symbols of 3 letters: a turn takes part of the budget, and without rivals nothing counts.
     for seconds in (0.2, 0.4, 1.0, 5.0):
-        for short in (True, False):
-            size = rival_size("auto", "auto", 10_000, 3, seconds, short)
+        for steps in (15, 20):
+            size = rival_size("auto", "auto", 10_000, 3, seconds, steps)
             assert size is not None and size.units == size.degree
+    # Twice the steps need twice the time.
+    reached = [rival_size("auto", "auto", 10_000, 3, 0.09, steps) is not None for steps in (15, 30)]
+    assert reached == [True, False]
     # Ten megabytes of text have no time for a single step of them.
     assert rival_size("auto", "auto", 10_000_000, 67, 5.0) is None
 

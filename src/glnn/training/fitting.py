@@ -38,6 +38,7 @@ from glnn.training.race import Run, Together, Training, race, seeds, side_by_sid
 from glnn.training.records import Replay, StepInfo, furthest
 from glnn.training.settings import Settings
 from glnn.training.sizes import (
+    LEAST_RIVAL_STEPS,
     Size,
     bearable,
     choose_size,
@@ -221,19 +222,24 @@ def _rivals(plan: Plan, parts: TrainingData, turn: float, planned: int) -> Team 
     Most starts find nothing, so many race. None where data are too many for them to get anywhere.
     """
     data, hurry = parts.train, is_short(plan)
-    part = planned * short.RIVAL_PART if hurry else RIVAL_PART
-    given = (data.codes.size, len(data.alphabet), part * turn / plan.cost, hurry)
-    size = rival_size(plan.units, plan.degree, *given)
-    if size is None:
+    asked = (plan.units, plan.degree, data.codes.size, len(data.alphabet))
+    of_each = planned * short.RIVAL_PART if hurry else RIVAL_PART
+    heats = short.RIVALS_IN_HEAT if hurry else {RIVALS_IN_HEAT: LEAST_RIVAL_STEPS}
+    for in_heat, steps in heats.items():
+        part = of_each * RIVALS_IN_HEAT / in_heat
+        size = rival_size(*asked, part * turn / plan.cost, steps)
+        if size is not None:
+            break
+    else:
         return None
     turns = in_turns(plan, data.codes.size)
     runs = []
-    for seed in seeds(plan.seed, 1 + (size.restarts if turns else RIVALS_IN_HEAT))[1:]:
+    for seed in seeds(plan.seed, 1 + (size.restarts if turns else in_heat))[1:]:
         run = _start(plan, size, parts, seed, plan.rival)
         run.trainer, run.weight = QuasiNewtonTrainer, part if turns else RIVAL_WEIGHT
         runs.append(run)
     members = RIVAL_MEMBERS if turns and isinstance(plan.members, str) else members_of(plan, data.codes.size)
-    return Team(runs, size, members, halving=True, in_heat=RIVALS_IN_HEAT, near=RIVAL_NEAR)
+    return Team(runs, size, members, halving=True, in_heat=in_heat, near=RIVAL_NEAR)
 
 
 def _warm_up(run: Run, plan: Plan, data: Encoded) -> None:

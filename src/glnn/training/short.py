@@ -25,6 +25,8 @@ LEFT_TO_CHOOSE = 0.06
 """What part of the budget is kept for choices."""
 RIVAL_PART = 0.12
 """A start's part of all members' turns where batch training competes."""
+RIVALS_IN_HEAT = {4: 15, 1: 30}
+"""How many starts compete, if there is time for so many steps of each; a single one has the time of all four."""
 
 
 def is_short(settings: Settings, budget: Budget) -> bool:

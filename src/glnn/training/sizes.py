@@ -33,7 +33,7 @@ SECONDS_FOR_A_SYMBOL = 1e-4
 """For stochastic training."""
 LONG, SECONDS_FOR_A_LONG_SYMBOL = 200_000, 2e-4
 """For stochastic training on long data of networks where all symbols share a matrix: one that is larger."""
-RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS, SHORT_RIVAL_STEPS = 12, 24, 20, 15
+RIVAL_UNITS, RIVALS, LEAST_RIVAL_STEPS = 12, 24, 20
 """For the batch training next to it."""
 LEAST_DEGREE = 3
 PARAMETERS_FOR_A_SYMBOL = 0.3
@@ -148,14 +148,13 @@ def rival_size(
     symbols: int,
     alphabet_size: int,
     seconds: float,
-    short: bool = False,
+    steps: int = LEAST_RIVAL_STEPS,
 ) -> Size | None:
-    """Of networks that are trained on all data at once beside stochastic training; None where there is no time for it.
+    """Of networks that are trained on all data at once beside stochastic training; None if there is no time for `steps`.
 
     Small and fully connected: they count where larger ones do not (`experiments/learning.md`).
     """
     number = units if isinstance(units, int) else RIVAL_UNITS
-    steps = SHORT_RIVAL_STEPS if short else LEAST_RIVAL_STEPS
     # Closer than `step_seconds`, which is three times too much for networks as small as these.
     of_each = 100.0 + 16.0 * alphabet_size + number * (12.0 + 0.7 * alphabet_size)
     if seconds < 1e-9 * symbols * steps * of_each:
