@@ -15,7 +15,7 @@ from glnn.codec import encoded_bits
 from glnn.codec.errors import WrongModel
 from glnn.codec.state_steps import steps_of
 from glnn.coding.range_coder import PENDING, PLACE, encoder
-from glnn.estimators import mixture
+from glnn.estimators import mixture, mixture_networks
 from glnn.predictors import Predictor
 from glnn.predictors.experts import Beside, best_shares
 from glnn.predictors.frozen_trial import FrozenTrial
@@ -460,6 +460,31 @@ def test_a_network_far_behind_is_given_up_after_a_fifth_of_the_budget() -> None:
     assert not step(1.9, -1900.0, one)
     assert step(0.2, -2000.0, other)
     assert not step(5.0, -1790.0, one) and not step(5.0, -2000.0, other)
+
+
+@pytest.mark.parametrize("behind", [True, False])
+def test_an_lstm_follows_where_contexts_are_ahead(
+    behind: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_way = -1e9 if behind else 1e9
+    monkeypatch.setattr(mixture_networks, "AUTOMATIC", ((glnn.GLNN, given_way), (glnn.LSTM, 1e9)))
+    monkeypatch.setattr("glnn.predictors.mixture_budget._SHORTEST_BUDGET", 0.1)
+    monkeypatch.setattr(Trial, "worth", lambda *given: True)
+    model = glnn.Mixture(budget=0.8, random_state=0, verbose=0).fit(TEXT * 2)
+    (network,) = model.networks_
+    kind = glnn.LSTM if behind else glnn.GLNN
+    assert type(network) is kind and [trial.get("kind") for trial in model.trials_] == [None, kind.__name__]
+    # What the first one took is missing in the budget of the other, and charged.
+    assert (network.budget.seconds < 0.75) == behind and model.seconds_ > 0.5
+    new = TEXT[50:250]
+    model.save(tmp_path / "model")
+    again, blob = glnn.load(tmp_path / "model"), model.compress(new)
+    assert again.bits(new) == model.bits(new) and again.decompress(blob) == new
+    streams = [one.stream() for one in (again, model)]
+    assert len({sum(stream.push(symbol).bits for symbol in new) for stream in streams}) == 1
+    again.unknown = "grow"
+    again.partial_fit(TEXT[:60] + "Z")
+    assert again.bits("Z") < 30 and again.decompress(again.compress("mat Z")) == "mat Z"
 
 
 def test_a_budget_too_short_for_a_network_tries_none() -> None:

@@ -16,25 +16,24 @@ from glnn.contexts.mixing_memory import new_cursor
 from glnn.contexts.mixing_plan import names_of
 from glnn.contexts.mixing_votes import votes
 from glnn.contexts.tree import ReadProgress
-from glnn.estimators.architectures import GLNN
 from glnn.estimators.base import SequenceModel
+from glnn.estimators.mixture_networks import Networks, inside
 from glnn.estimators.network import KERNELS, Network
 from glnn.estimators.parameters import checked, choice, described, integer, parameter, seed
 from glnn.estimators.persistence import as_bytes, from_bytes
-from glnn.predictors import Predictor
 from glnn.predictors.experts import Beside
 from glnn.predictors.frozen_trial import ENOUGH_SEQUENCES, FrozenTrial, in_no_order
 from glnn.predictors.mixture import MixturePredictor, pieces
 from glnn.predictors.mixture_budget import lasts_for_networks, within
-from glnn.predictors.mixture_recipe import Progress, Recipe, for_network, recipe_from
-from glnn.predictors.mixture_trial import Promising, Trial
+from glnn.predictors.mixture_recipe import Progress, Recipe, recipe_from
+from glnn.predictors.mixture_trial import Trial
 from glnn.predictors.odds import even
 from glnn.predictors.scores import Trace
 from glnn.predictors.shares import Shares
 from glnn.progress import Display
 from glnn.sequences import Alphabet, Encoded, InputError, TrainingData
 from glnn.sequences.alphabet import moved_up
-from glnn.training.budget import Budget, Clock, parse_budget
+from glnn.training.budget import Clock, parse_budget
 from glnn.training.compiling import beginning, compiling
 from glnn.training.observer import Observer
 from glnn.training.validation import HELD_OUT_TO_SHOW, split
@@ -67,8 +66,8 @@ class Mixture(SequenceModel):
     networks: int | str = parameter(
         "auto",
         partial(integer, low=0, word="auto"),
-        'how many networks to train; 0 for contexts alone, in seconds; "auto" trains one, and gives it up after a '
-        "fifth of the budget if contexts are far ahead",
+        'how many GLNNs to train; 0 for contexts alone, in seconds; "auto" trains one, or, where contexts are ahead of '
+        "it after a fifth of the budget, an LSTM for the rest, and keeps it if it helps",
     )
     _: KW_ONLY
     learning: str = parameter(
@@ -130,7 +129,7 @@ class Mixture(SequenceModel):
             # file does not know what networks were before they went on over all data.
             forgotten = any(network.went_on for network in networks)
             apart = isinstance(trial, FrozenTrial) or (forgotten and trial.stand_apart(members))
-            recipe = trial.recipe(members, apart, [_inside(network) for network in networks])
+            recipe = trial.recipe(members, apart, [inside(network) for network in networks])
             recipe, networks = _with_a_share(recipe, judged if forgotten and not apart else networks)
             # The trials take as much memory as the model itself.
             del trial
@@ -203,37 +202,11 @@ class Mixture(SequenceModel):
         self, data: Encoded, trial: Trial | FrozenTrial, values: dict[str, Any], display: Display, clock: Clock
     ) -> tuple[Network, ...]:
         """The networks that help."""
-        self.trials_ = []
-        automatic = values["networks"] == "auto"
-        most = 1 if automatic else values["networks"]
-        if most == 0 or data.codes.size < _ENOUGH or trial.cut >= data.codes.size:
+        networks = Networks(data, trial, clock, display.say, self.seed_, self.n_jobs)
+        self.trials_ = networks.trials
+        if values["networks"] == 0 or data.codes.size < _ENOUGH or trial.cut >= data.codes.size:
             return ()
-        share = _share(values["budget"], most)
-        with clock.paused():
-            best = trial.bits(())
-        self.trials_.append({"networks": 0, "bits": best})
-        kept: tuple[Network, ...] = ()
-        for which in range(most):
-            display.say(f"trying network {which + 1}: {share}")
-            own = {"n_jobs": self.n_jobs, "random_state": self.seed_ + which}
-            network = GLNN(budget=share, end=False, unknown="error", verbose=0, **own)
-            given_up = (Promising(share.seconds, best),) if automatic and share.seconds is not None else ()
-            # Compiling is not charged, training is.
-            with clock.paused():
-                network.fit(for_network(data), callbacks=given_up)
-            clock.set(clock.seconds + network.total_seconds_)
-            members = (*kept, network)
-            with clock.paused():
-                # The end of the data tells what it is worth, before it learned from that.
-                judged = tuple(member.that_held_out().predictor_ for member in members)
-                bits, alone = trial.bits(judged), trial.alone(judged[-1])
-            self.trials_.append({"networks": len(members), "bits": bits, "alone": alone})
-            display.say(f"the end of the data takes {best:,.0f} bits without it and {bits:,.0f} with it")
-            if not automatic or trial.worth(bits, best, judged[-1], _inside(network)):
-                best, kept = bits, members
-            if network.stopped_ == "interrupted":
-                break
-        return kept
+        return networks.that_help(values["networks"], values["budget"])
 
     def _use(
         self,
@@ -322,16 +295,6 @@ def _with_a_share(recipe: Recipe, networks: tuple[Network, ...]) -> tuple[Recipe
     if not kept:
         beside = replace(beside, inside=0.0)
     return replace(recipe, beside=beside), kept
-
-
-def _share(budget: Budget, networks: int) -> Budget:
-    """What each network gets: as many equal parts as there are networks; steps and passes are those of each."""
-    return budget if budget.seconds is None else Budget(seconds=budget.seconds / networks)
-
-
-def _inside(network: Network) -> dict[int, Predictor]:
-    """Members by the first of the sequences that they held out inside the data."""
-    return {first: members.predictor_ for first, members in network.that_held_out_inside().items()}
 
 
 def _mixture_of(predictor: MixturePredictor | Shares) -> MixturePredictor:

@@ -29,9 +29,10 @@ from glnn.training.records import StepInfo
 _ERRORS = 2.0
 # A network beside must save this part of the bits, and tree and n-grams beside one text, which make its coding slow.
 _WORTH, _WORTH_OF_TREES, _LEAST_GAIN = 0.005, 0.02, 3.0
-# After this part of the budget, a network is given up that alone needs so many times the bits of contexts, and so many
-# more.
-_TRIAL, _FAR_BEHIND, _AND_BITS = 0.2, 2.5, 100.0
+BEHIND, FAR_BEHIND = 1.1, 2.5
+"""How many times the bits of contexts a network alone needs that gives way to another kind, or is given up."""
+# After this part of the budget; and it must need so many bits more.
+_TRIAL, _AND_BITS = 0.2, 100.0
 # So many symbols of one text tell whether a tree or n-grams could help; fewer than the second tell nothing.
 _LOOK, _FEW = 10_000, 500
 
@@ -146,12 +147,16 @@ def _beside(data: Encoded) -> Beside:
 
 
 class Promising:
-    """Told of every step of training: ends it after a fifth of the budget if all networks are far behind contexts."""
+    """Told of every step of training: ends it after a fifth of the budget if all networks are too far behind contexts.
 
-    def __init__(self, seconds: float, bits: float) -> None:
-        self._trial, self._least = _TRIAL * seconds, -(_FAR_BEHIND * bits + _AND_BITS) * np.log(2.0)
+    Contexts need so many `bits`, and networks may need so many `times` as many. `given_up`: whether it has.
+    """
+
+    def __init__(self, seconds: float, bits: float, times: float = FAR_BEHIND) -> None:
+        self._trial, self._least = _TRIAL * seconds, -(times * bits + _AND_BITS) * np.log(2.0)
         self._spent: dict[int, tuple[Any, float]] = {}
         self._best = -np.inf
+        self.given_up = False
 
     def __call__(self, info: StepInfo, trainer: Any) -> bool:
         """Whether to stop."""
@@ -159,4 +164,6 @@ class Promising:
         self._spent[id(progress)] = (progress, info.seconds)
         self._best = max(self._best, progress.best_score)
         spent = sum(seconds for _, seconds in self._spent.values())
-        return bool(spent > self._trial and self._best < self._least)
+        over = bool(spent > self._trial and self._best < self._least)
+        self.given_up |= over
+        return over

@@ -150,7 +150,7 @@ def rival_size(
     seconds: float,
     steps: int = LEAST_RIVAL_STEPS,
 ) -> Size | None:
-    """Of networks that are trained on all data at once beside stochastic training; None if there is no time for `steps`.
+    """Of networks trained on all data at once beside stochastic training; None if there is no time for `steps`.
 
     Small and fully connected: they count where larger ones do not (`experiments/learning.md`).
     """
