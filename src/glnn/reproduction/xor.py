@@ -37,6 +37,10 @@ CHANCE = 0.98
 LEFT = 0.95
 # A run stands still that has gained less than this part of its bits over a quarter of the passes of `restart`.
 LEAST_GAIN = 0.01
+# With `strict`, a start past chance must lose this part of its bits in a fifth of the passes of `strict` …
+PACE = 0.2
+# … until it needs less than this part of the bits of tossing a coin: what is left are a few lines.
+SOLVED = 0.01
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
     record = XorRecord(trainer.model, sequences)
     record.measure(trainer.progress.params, 0)
     parts, lines = max(1, setting.batches), int(trainer.data.mask.sum())
-    measuring, starts = 0.0, [0]
+    measuring, starts, anew = 0.0, [0], bool(setting.restart or setting.strict)
 
     def watch(info: StepInfo, trainer: Trainer) -> bool:
         nonlocal measuring
@@ -131,7 +135,9 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
             begun = time.process_time()
             record.measure(trainer.progress.params, passes)
             measuring += time.process_time() - begun
-            if setting.restart and hopeless(setting, record.points, starts[-1], lines):
+            # What has succeeded is only watched a little longer.
+            done = setting.strict and success_passes(record.points) is not None
+            if anew and not done and hopeless(setting, record.points, starts[-1], lines):
                 begin_anew(setting, trainer)
                 starts.append(passes)
         success = success_passes(record.points)
@@ -149,7 +155,7 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
         "steps": progress.step,
         "passes": passes,
         **({"folds": fold.folds} if setting.fold else {}),
-        **({"starts": starts} if setting.restart else {}),
+        **({"starts": starts} if anew else {}),
         **step_records(progress),
         "cpu_seconds": round(progress.seconds - measuring, 1),
         "stopped": "success" if progress.reason == "callback" else progress.reason,
@@ -166,14 +172,29 @@ def at_chance(point: XorPoint, lines: int) -> bool:
 def hopeless(setting: Setting, points: list[XorPoint], start: int, lines: int) -> bool:
     """Whether a run that began after `start` passes is still at chance, or, past chance, stands still.
 
-    Quasi-Newton steps find the next local optimum; if it is a bad one they stay there.
+    Quasi-Newton steps find the next local optimum; if it is a bad one they stay there. Training data alone decide.
     """
+    if setting.strict:
+        return not keeps_pace(points, start, setting.strict, lines)
     last, chance = points[-1], at_chance(points[-1], lines)
     if chance or not setting.quasi:
         return chance and last.passes >= start + setting.restart
     window = range(start + 1, last.passes - setting.restart // 4 + 1)
     before = [point.train_bits for point in points if point.passes in window]
     return bool(before) and not last.train_bits < (1.0 - LEAST_GAIN) * before[-1]
+
+
+def keeps_pace(points: list[XorPoint], start: int, strict: int, lines: int) -> bool:
+    """Whether a start falls as fast as those that succeed: past chance in time, and then by a fifth again and again.
+
+    A start in a bad optimum, or on its long way into one, costs more than another one.
+    """
+    last = points[-1]
+    mine = [point for point in points if point.passes > start and point.train_bits < LEFT * lines]
+    if last not in mine:
+        return last.passes < start + strict
+    before = [point.train_bits for point in mine if point.passes <= last.passes - strict // 5]
+    return not before or last.train_bits < max((1.0 - PACE) * before[-1], SOLVED * lines)
 
 
 def begin_anew(setting: Setting, trainer: Trainer) -> None:
