@@ -193,7 +193,7 @@ def keeps_pace(points: list[XorPoint], start: int, strict: int, lines: int) -> b
     mine = [point for point in points if point.passes > start and point.train_bits < LEFT * lines]
     if last not in mine:
         return last.passes < start + strict
-    before = [point.train_bits for point in mine if point.passes <= last.passes - strict // 5]
+    before = [point.train_bits for point in mine if point.passes <= last.passes - max(1, strict // 5)]
     return not before or last.train_bits < max((1.0 - PACE) * before[-1], SOLVED * lines)
 
 
