@@ -134,8 +134,8 @@ class Setting:
     """Distant XOR: after how many of the paper's steps quasi-Newton ones follow (`quasi_newton.py`), or earlier, once
     a run has left chance; 0 for never."""
     strict: int = 0
-    """Distant XOR: with `quasi`, passes after which a start that has not left chance is given up; past chance, one that
-    loses less than a fifth of its bits in a fifth of them is (`keeps_pace`). 0 for the rule of `restart`."""
+    """Distant XOR: with `quasi`, passes after which a start that is not leaving chance is given up; past chance, one
+    that falls too slowly is (`keeps_pace` in `xor.py`). 0 for the rule of `restart`."""
     silent: bool = False
     """Whether symbols that are never to be predicted begin with log 0, as w_0y = log ν_y has it. Estimators, which may
     meet them later on, begin with the log of half a count."""
