@@ -104,7 +104,7 @@ class XorOptions(NamedTuple):
         typer.Option(
             min=0,
             metavar="PASSES",
-            help="Distant XOR: with --quasi, begun anew if at chance after PASSES, or falling slowly past it.",
+            help="Distant XOR: with --quasi, begun anew if not leaving chance after PASSES, or slow past it.",
         ),
     ] = 0
 

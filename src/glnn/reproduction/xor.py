@@ -199,7 +199,7 @@ def hopeless(setting: Setting, points: list[XorPoint], start: int, lines: int) -
 
 
 def keeps_pace(points: list[XorPoint], start: int, strict: int, lines: int) -> bool:
-    """Whether a start does what those that succeed do: it leaves chance, and then loses a fifth again and again.
+    """Whether a start does what those that succeed do: it leaves chance, and then loses a seventh again and again.
 
     After `strict` passes it must be on its way. What stands in a bad optimum, or creeps, costs more than another start.
     """
