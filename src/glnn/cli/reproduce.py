@@ -33,6 +33,7 @@ _TAKEN = {
         "restart",
         "dwell",
         "quasi",
+        "strict",
     ),
     "figures": ("scale", "out", "figures", "json", "quiet"),
 }
@@ -96,6 +97,14 @@ class XorOptions(NamedTuple):
             min=0,
             metavar="STEPS",
             help="Distant XOR: also (with --restart: those) with quasi-Newton steps past chance or after STEPS.",
+        ),
+    ] = 0
+    strict: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="PASSES",
+            help="Distant XOR: with --quasi, begun anew if not leaving chance after PASSES, or slow past it.",
         ),
     ] = 0
 
@@ -207,7 +216,7 @@ def _marker(what: str, reading: str, xor: XorOptions) -> str:
     if what == "table":
         return "table-text" if reading == "text" else "table"
     if xor.quasi:
-        return "xor-quasi"
+        return "xor-strict" if xor.strict else "xor-quasi"
     if xor.half_count:
         return "xor-half"
     return "xor-stretches" if xor.batches or xor.restart else "xor"
@@ -253,6 +262,10 @@ def _wanted(
         raise InputError("--longest is 1: time scales begin at 2 symbols, so it must be 2 or more, such as 30")
     if xor.quasi and xor.batches:
         raise InputError("--quasi and --batches were both given: quasi-Newton steps need all of the data; drop one")
+    if xor.strict and not xor.quasi:
+        raise InputError("--strict was given without --quasi: by the paper's steps runs creep; add --quasi 120")
+    if xor.strict and xor.restart:
+        raise InputError("--strict and --restart were both given: each says when a run begins anew; drop one")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
     return xor_settings(passes, seeds or XOR_SEEDS, xor.lines or 0, *xor[1:])
 

@@ -133,6 +133,9 @@ class Setting:
     quasi: int = 0
     """Distant XOR: after how many of the paper's steps quasi-Newton ones follow (`quasi_newton.py`), or earlier, once
     a run has left chance; 0 for never."""
+    strict: int = 0
+    """Distant XOR: with `quasi`, passes after which a start that is not leaving chance is given up; past chance, one
+    that falls too slowly is (`keeps_pace` in `xor.py`). 0 for the rule of `restart`."""
     silent: bool = False
     """Whether symbols that are never to be predicted begin with log 0, as w_0y = log ν_y has it. Estimators, which may
     meet them later on, begin with the log of half a count."""
@@ -159,6 +162,7 @@ class Setting:
             f"steps on one of {self.batches} stretches" if self.batches else "",
             f"{self.dwell} steps on each" if self.dwell else "",
             f"begun anew if at chance after {self.restart} passes{still}" if self.restart else "",
+            f"begun anew if at chance after {self.strict} passes or falling slowly" if self.strict else "",
             f"quasi-Newton steps past chance or after {self.quasi}" if self.quasi else "",
             f"recipe {self.recipe}" if self.recipe else "",
             "begun at half a count" if self.source == "xor" and not self.silent else "",
@@ -192,6 +196,7 @@ LATER = (
     "restart",
     "dwell",
     "quasi",
+    "strict",
     "silent",
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,14 @@ CHANCE = 0.98
 LEFT = 0.95
 # A run stands still that has gained less than this part of its bits over a quarter of the passes of `restart`.
 LEAST_GAIN = 0.01
+# With `strict`, a start past chance must lose this part of its bits in so many passes …
+PACE, PACE_PASSES = 0.15, 60
+# … until it needs less than this part of the bits of tossing a coin: what is left are a few lines.
+SOLVED = 0.01
+# At chance it is moving if it lost this part of the bits of tossing a coin in so many passes.
+MOVING, MOVING_PASSES = 0.002, 40
+# With fewer passes left than this another start comes too late, and the best that was given up goes on.
+TOO_FEW = 300
 
 
 @dataclass(frozen=True)
@@ -120,10 +129,14 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
     record = XorRecord(trainer.model, sequences)
     record.measure(trainer.progress.params, 0)
     parts, lines = max(1, setting.batches), int(trainer.data.mask.sum())
-    measuring, starts = 0.0, [0]
+    measuring, starts, anew = 0.0, [0], bool(setting.restart or setting.strict)
+    given_up: list[tuple[float, Params]] = []
+    taken_up: int | None = None
+    budget = parse_budget(setting.budget)
+    most = math.inf if budget.passes is None else budget.passes
 
     def watch(info: StepInfo, trainer: Trainer) -> bool:
-        nonlocal measuring
+        nonlocal measuring, taken_up
         passes = info.passes // parts
         if isinstance(trainer, QuasiNewtonTrainer) and info.log_likelihood > -LEFT * math.log(2.0) * lines:
             trainer.first_steps = min(trainer.first_steps, info.step)
@@ -131,14 +144,20 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
             begun = time.process_time()
             record.measure(trainer.progress.params, passes)
             measuring += time.process_time() - begun
-            if setting.restart and hopeless(setting, record.points, starts[-1], lines):
-                begin_anew(setting, trainer)
-                starts.append(passes)
+            # What has succeeded is only watched a little longer.
+            done = taken_up is not None or (setting.strict and success_passes(record.points) is not None)
+            if anew and not done and hopeless(setting, record.points, starts[-1], lines):
+                given_up.append((record.points[-1].train_bits, trainer.progress.params))
+                if setting.strict and most - passes < TOO_FEW:
+                    taken_up = passes
+                    take_up(trainer, min(given_up, key=itemgetter(0))[1])
+                else:
+                    begin_anew(setting, trainer)
+                    starts.append(passes)
         success = success_passes(record.points)
         return success is not None and passes >= success + PASSES_AFTER_SUCCESS
 
     fold = FoldConstants(setting.fold)
-    budget = parse_budget(setting.budget)
     if budget.passes is not None:
         budget = replace(budget, passes=budget.passes * parts)
     progress = trainer.run(budget, (fold, watch) if setting.fold else (watch,))
@@ -149,7 +168,8 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
         "steps": progress.step,
         "passes": passes,
         **({"folds": fold.folds} if setting.fold else {}),
-        **({"starts": starts} if setting.restart else {}),
+        **({"starts": starts} if anew else {}),
+        **({"taken_up": taken_up} if setting.strict else {}),
         **step_records(progress),
         "cpu_seconds": round(progress.seconds - measuring, 1),
         "stopped": "success" if progress.reason == "callback" else progress.reason,
@@ -166,14 +186,33 @@ def at_chance(point: XorPoint, lines: int) -> bool:
 def hopeless(setting: Setting, points: list[XorPoint], start: int, lines: int) -> bool:
     """Whether a run that began after `start` passes is still at chance, or, past chance, stands still.
 
-    Quasi-Newton steps find the next local optimum; if it is a bad one they stay there.
+    Quasi-Newton steps find the next local optimum; if it is a bad one they stay there. Training data alone decide.
     """
+    if setting.strict:
+        return not keeps_pace(points, start, setting.strict, lines)
     last, chance = points[-1], at_chance(points[-1], lines)
     if chance or not setting.quasi:
         return chance and last.passes >= start + setting.restart
     window = range(start + 1, last.passes - setting.restart // 4 + 1)
     before = [point.train_bits for point in points if point.passes in window]
     return bool(before) and not last.train_bits < (1.0 - LEAST_GAIN) * before[-1]
+
+
+def keeps_pace(points: list[XorPoint], start: int, strict: int, lines: int) -> bool:
+    """Whether a start does what those that succeed do: it leaves chance, and then loses a seventh again and again.
+
+    After `strict` passes it must be on its way. What stands in a bad optimum, or creeps, costs more than another start.
+    """
+    mine = [point for point in points if point.passes > start]
+    last = mine[-1]
+
+    def before(passes: int, which: list[XorPoint]) -> float:
+        return next((point.train_bits for point in reversed(which) if point.passes <= last.passes - passes), math.inf)
+
+    if last.train_bits < LEFT * lines:
+        past = [point for point in mine if point.train_bits < LEFT * lines]
+        return last.train_bits < max((1.0 - PACE) * before(PACE_PASSES, past), SOLVED * lines)
+    return last.passes < start + strict or last.train_bits < before(MOVING_PASSES, mine) - MOVING * lines
 
 
 def begin_anew(setting: Setting, trainer: Trainer) -> None:
@@ -185,6 +224,14 @@ def begin_anew(setting: Setting, trainer: Trainer) -> None:
         # What it remembers belongs to the way so far.
         trainer.progress.memory, trainer.first_steps = {}, trainer.progress.step + setting.quasi
     trainer.go_on_from(params, rate)
+
+
+def take_up(trainer: Trainer, params: Params) -> None:
+    """Go on from a start that was given up, by quasi-Newton steps that remember nothing."""
+    trainer.progress.memory = {}
+    if isinstance(trainer, QuasiNewtonTrainer):
+        trainer.first_steps = trainer.progress.step
+    trainer.go_on_from(params, trainer.progress.transition_rate)
 
 
 def _scoring_engine(model: Model, data: Encoded) -> Engine:
