@@ -5,8 +5,8 @@
 "mixed" and "code" are what comes with Python: the help topics, then sources of the standard library, in alphabetical
 order, so that what is scored is of another kind than most of what is fitted; and sources alone, in an order drawn at
 random, which is always the same. "books": verse, lectures, a tale and a play, which come with the tests of brotli, in
-pieces of 8,000 characters, in an order drawn at random. Every measurement is a process of its own, so that its memory is its own, and a
-line of JSON at once.
+pieces of 8,000 characters, in an order drawn at random. Every measurement is a process of its own, so that its memory
+is its own, and a line of JSON at once.
 """
 
 from __future__ import annotations
