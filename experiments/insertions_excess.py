@@ -2,6 +2,8 @@
 
     python experiments/insertions_excess.py              run the variants that are not there
     python experiments/insertions_excess.py table        what is there so far
+    python experiments/insertions_excess.py forgetful    what a model pays that remembers nothing across a block
+    python experiments/insertions_excess.py "gnn ruop"   the same of the best run of a row of the paper's table
 
 One GLNN (QDH+RBPM, 32 units, d = 3, seed 0) after the paper's way, with other dampings ε of M̃, with the damping of the
 writing weights by counts in place of frequencies, on sequences in which no block follows the digit 9, and with more
@@ -17,16 +19,18 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from validation_draws import best_run
 
 from glnn.models import Params
 from glnn.output.uniform import regularise
 from glnn.reproduction import running
 from glnn.reproduction.running import Sequences, excess, new_trainer, versions
-from glnn.reproduction.settings import Setting
+from glnn.reproduction.settings import Setting, from_json
 from glnn.reproduction.tables import as_markdown, number
 from glnn.sources.insertions import Insertions
 from glnn.training import proposals
@@ -90,6 +94,33 @@ def excess_by_kind(trainer: Trainer, best: Params, sequences: Sequences) -> dict
     return {kind: {"positions": numbers[kind], "bits": round(value, 1)} for kind, value in totals.most_common()}
 
 
+def forgetful(text: str) -> dict[str, tuple[int, float]]:
+    """Blocks of each kind, and the bits above the true model that whoever forgets its place in them pays at least.
+
+    That is what follows a block, by its own frequencies; all else is taken for known.
+    """
+    found = {}
+    for end in ")]":
+        after = Counter(following for before, following in pairwise(text) if before == end)
+        total = sum(after.values())
+        found[end] = total, sum(number * math.log2(total / number) for number in after.values())
+    return found
+
+
+def of_cell(row: str) -> None:
+    """Train the best run of a row (a model and a metric) again to its best step, and print where its excess lies."""
+    line = best_run(f"insertions {row}")
+    setting = from_json(line["setting"])
+    sequences = running.sequences_of(setting)
+    trainer = new_trainer(setting, sequences)
+    progress = trainer.run(f"{line['best_step']} steps")
+    score = Validation(trainer.model, sequences.encoded(sequences.valid)).score(progress.params)
+    trained = excess(progress.history[-1].log_likelihood, sequences.train)
+    print(f"{setting}: {excess(score, sequences.valid)} bits, {line['regret']} in its line; training {trained}")
+    for kind, found in excess_by_kind(trainer, progress.params, sequences).items():
+        print(f"{kind}: {found['bits']:,.0f} bits at {found['positions']:,.0f} positions")
+
+
 def run(variant: Variant) -> dict[str, Any]:
     """Train a variant; its line of results."""
     source = Insertions(after_last_digit=variant.after_nine)
@@ -149,9 +180,17 @@ def tables() -> tuple[str, str]:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the variants that have no line yet, or show what is there."""
+    """Run the variants that have no line yet, or show what is there, or where a row's excess lies."""
     if arguments == ["table"]:
         print(*tables(), sep="\n\n")
+        return
+    if arguments == ["forgetful"]:
+        text = running.sequences_of(replace(SETTING, after_nine=False)).valid.text
+        for end, (blocks, bits) in forgetful(text).items():
+            print(f"after {end}: {blocks:,} times, {bits:,.0f} bits")
+        return
+    if arguments:
+        of_cell(*arguments)
         return
     there = {line["variant"] for line in read()}
     for variant in VARIANTS:

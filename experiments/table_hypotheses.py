@@ -46,13 +46,15 @@ def table(folder: Path) -> str:
     rows = []
     for line in lines:
         setting = from_json(line["setting"])
-        usual = replace(setting, start="", graph="", fold=0)
+        # A GNN has other time scales only with a start, so only they are tried then.
+        further = setting.start and setting.longest
+        usual = replace(setting, longest=0) if further else replace(setting, start="", graph="", fold=0)
         if usual == setting:
             continue
         control = found.get(usual)
         rows.append(
             [
-                line.get("hypothesis", f"{setting.model.upper()} {setting.start}"),
+                line.get("hypothesis", f"{setting.model.upper()} {'time scales' if further else setting.start}"),
                 str(setting),
                 outcome(line),
                 "not run" if control is None else outcome(control),

@@ -73,6 +73,16 @@ def test_reactions_fall_with_the_time_scale(model: str, start: str) -> None:
         started("loud", other.model, other.progress.params)
 
 
+def test_the_time_scales_of_a_gnn_that_is_started_can_go_further() -> None:
+    setting = Setting("music", "gnn", "qdh", "rbpm", 6, 3, 0, "1 steps", 40, longest=64)
+    found = replace(setting, start="even")
+    trainer = new_trainer(found, sequences_of(found), validated=False)
+    tau, _ = trainer.model.split(trainer.progress.params.theta)
+    np.testing.assert_allclose(1 / (1 - tau[0, trainer.model.loops]), np.geomspace(2.0, 64.0, 6))
+    with pytest.raises(InputError, match="longest is 64 for a GNN without a start"):
+        new_trainer(setting, sequences_of(setting), validated=False)
+
+
 @pytest.mark.parametrize("graph", ["", "into"])
 def test_the_graph_has_its_edges_from_or_into_each_unit(graph: str) -> None:
     setting = Setting("music", "gnn", "qdh", "rbpm", 12, 3, 0, "1 steps", 40, graph=graph)

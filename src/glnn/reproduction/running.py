@@ -182,7 +182,9 @@ def new_trainer(setting: Setting, sequences: Sequences, validated: bool = True) 
     train, valid = sequences.to_train_on(), sequences.encoded(sequences.valid)
     symbols = len(sequences.source.alphabet)
     generator = np.random.default_rng(setting.seed)
-    scales = {"time_scales": 1.0 / np.geomspace(2.0, setting.longest, setting.units)} if setting.longest else {}
+    # Those of a GNN are in its start.
+    leaky = setting.longest and setting.model == "glnn"
+    scales = {"time_scales": 1.0 / np.geomspace(2.0, setting.longest, setting.units)} if leaky else {}
     graph = random_graph(setting.units, setting.degree, generator)
     if setting.graph == "into":
         graph = Graph.from_edges(graph.units, graph.edge_targets, graph.sources)
@@ -224,7 +226,7 @@ def first_params(setting: Setting, model: Any, train: Encoded, generator: np.ran
     symbols = model.alphabet_size
     counts = np.bincount(train.codes, minlength=symbols).astype(float)
     predicted = np.bincount(train.codes[train.mask], minlength=symbols).astype(float)
-    params = started(setting.start, model, model.initial(predicted, counts, generator))
+    params = started(setting.start, model, model.initial(predicted, counts, generator), setting.longest)
     return silenced(params, predicted) if setting.silent else params
 
 

@@ -104,7 +104,8 @@ class Setting:
     coherence: int = 0
     """Steps between measurements of how far effects add up over time; 0 is the paper's method, without any."""
     longest: int = 0
-    """The longest time scale of a GLNN at its start, in symbols, from 2 on by equal factors; 0 is the paper's 2, 3, 4 …
+    """The longest time scale of a GLNN, or of a GNN with a `start`, when it begins, in symbols, from 2 on by equal
+    factors; 0 is the paper's 2, 3, 4 …
 
     The paper leaves them to what is known of the data."""
     after_nine: bool = True

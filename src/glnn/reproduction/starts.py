@@ -20,14 +20,19 @@ STARTS = {"quiet": (0.25, 1.0), "even": (1.0, 0.5), "soft": (0.5, 0.5), "fading"
 LOG_OF_NOTHING = -700.0
 
 
-def started(name: str, model: Any, params: Params) -> Params:
-    """The parameters with which a network begins, from those of its own initialisation."""
+def started(name: str, model: Any, params: Params, longest: int = 0) -> Params:
+    """The parameters with which a network begins, from those of its own initialisation.
+
+    Time scales are 2, 3, 4 … symbols as the paper has them for GLNNs, or go from 2 to `longest` by equal factors.
+    """
     if not name:
+        if longest and model.name != "glnn":
+            raise InputError(f"longest is {longest} for a {model.name.upper()} without a start: name one, such as even")
         return params
     if name not in STARTS:
         raise InputError(f"no start is called {name!r}: there are {', '.join(STARTS)}")
     tau, bias = (part.copy() for part in model.split(params.theta))
-    mu = 1.0 / np.arange(2.0, model.units + 2)
+    mu = 1.0 / (np.geomspace(2.0, longest, model.units) if longest else np.arange(2.0, model.units + 2))
     tau[:, model.loops] = 1.0 - mu
     size, power = STARTS[name]
     bias *= 2.0 * size * mu**power
