@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -32,6 +33,8 @@ class Table:
         if header is None:
             raise InputError(f"the event log {source.title} is empty: its first line names the columns")
         first = list(islice(rows, _LOOKED_AT))
+        if not first:
+            raise InputError(f"the event log {source.title} holds no event under its header")
         columns = find_columns(header, [row for _, row in first], options, source.title)
         events = Events(columns, options.empty, source.title)
         places = [None if name is None else header.index(name) for name in columns[:3]]
@@ -47,6 +50,15 @@ class Table:
             source=source.title, title=f"an event log with {_NAMES.get(delimiter, repr(delimiter))} between the fields",
             note=describe(columns), options=found,
         )  # fmt: skip
+
+    def write(self, samples: list[Any], options: ReadOptions) -> bytes:
+        """Cases 1, 2, … with a line for each event."""
+        out = io.StringIO()
+        table = csv.writer(out, delimiter=options.delimiter or ",", lineterminator="\n")
+        table.writerow([options.case or "case", options.activity or "activity"])
+        for which, events in enumerate(samples, start=1):
+            table.writerows([which, event] for event in events)
+        return out.getvalue().encode("utf-8", "surrogatepass")
 
     def _between(self, source: Source, options: ReadOptions) -> str:
         """The delimiter that was given, unless it cuts nothing and another one does."""
