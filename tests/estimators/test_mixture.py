@@ -462,6 +462,24 @@ def test_a_network_far_behind_is_given_up_after_a_fifth_of_the_budget() -> None:
     assert not step(5.0, -1790.0, one) and not step(5.0, -2000.0, other)
 
 
+@pytest.mark.parametrize("early", [True, False])
+def test_an_interrupted_network_that_does_not_stay_is_told(early: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = glnn.GLNN.fit
+
+    def interrupted(self: glnn.GLNN, *data: object, **more: object) -> glnn.GLNN:
+        if early:
+            raise KeyboardInterrupt
+        fit(self, *data, **more)
+        self.stopped_ = "interrupted"
+        return self
+
+    with monkeypatch.context() as patched:
+        patched.setattr(glnn.GLNN, "fit", interrupted)
+        model = glnn.Mixture(budget="2 steps", random_state=0, verbose=0).fit(TEXT * 6)
+    assert (model.networks_, model.stopped_) == ((), "interrupted")
+    assert model.bits(TEXT) < 100
+
+
 def test_a_budget_too_short_for_a_network_tries_none() -> None:
     assert glnn.Mixture(budget="1s", verbose=0).fit(TEXT * 2).trials_ == []
 

@@ -123,7 +123,7 @@ class Mixture(SequenceModel):
             display.say(f"{known.codes.size:,} of {whole:,} symbols are read: the budget is not enough for more")
         try:
             trial = self._trial(known, values["networks"], trials)
-            networks = self._networks(known, trial, values, display, clock)
+            networks, interrupted = self._networks(known, trial, values, display, clock)
             judged = tuple(network.that_held_out() for network in networks)
             members = tuple(network.predictor_ for network in judged)
             # The mixer learns from the end of the data what networks are worth, so it must hear none that knows it. A
@@ -139,7 +139,6 @@ class Mixture(SequenceModel):
         finally:
             display.close()
         self.steps_ = self.passes_ = 1
-        interrupted = any(network.stopped_ == "interrupted" for network in networks)
         self.seconds_ = clock.seconds
         cut = "budget" if known.codes.size < whole else "read"
         self.stopped_ = "callback" if look.stopped else "interrupted" if interrupted else cut
@@ -201,13 +200,13 @@ class Mixture(SequenceModel):
 
     def _networks(
         self, data: Encoded, trial: Trial | FrozenTrial, values: dict[str, Any], display: Display, clock: Clock
-    ) -> tuple[Network, ...]:
-        """The networks that help."""
+    ) -> tuple[tuple[Network, ...], bool]:
+        """The networks that help, and whether the last one was interrupted, which may be none of them."""
         self.trials_ = []
         automatic = values["networks"] == "auto"
         most = 1 if automatic else values["networks"]
         if most == 0 or data.codes.size < _ENOUGH or trial.cut >= data.codes.size:
-            return ()
+            return (), False
         share = _share(values["budget"], most)
         with clock.paused():
             best = trial.bits(())
@@ -219,8 +218,12 @@ class Mixture(SequenceModel):
             network = GLNN(budget=share, end=False, unknown="error", verbose=0, **own)
             given_up = (Promising(share.seconds, best),) if automatic and share.seconds is not None else ()
             # Compiling is not charged, training is.
-            with clock.paused():
-                network.fit(for_network(data), callbacks=given_up)
+            try:
+                with clock.paused():
+                    network.fit(for_network(data), callbacks=given_up)
+            except KeyboardInterrupt:
+                # Before its first step: what there is without it is the best so far.
+                return kept, True
             clock.set(clock.seconds + network.total_seconds_)
             members = (*kept, network)
             with clock.paused():
@@ -232,8 +235,8 @@ class Mixture(SequenceModel):
             if not automatic or trial.worth(bits, best, judged[-1], _inside(network)):
                 best, kept = bits, members
             if network.stopped_ == "interrupted":
-                break
-        return kept
+                return kept, True
+        return kept, False
 
     def _use(
         self,
