@@ -354,3 +354,13 @@ def test_wrapped_text_is_not_taken_for_a_sequence_a_line(tmp_path: Path) -> None
     path = tmp_path / "wrapped.txt"
     path.write_text("ACGTACGTAC\n" * 30 + "ACG\n")
     assert glnn.read(path).note == ""
+
+
+def test_a_quote_that_is_never_closed_is_told(tmp_path: Path) -> None:
+    head = 'case,activity\n1,"two\nlines"\n1,b\n'
+    (tmp_path / "log.csv").write_text(f'{head}2,"a\n2,b\n3,a\n')
+    with pytest.raises(InputError, match=r"line 5 of .* opens a quote that is never closed"):
+        glnn.read(tmp_path / "log.csv")
+    # A quote inside a field is a character like any other.
+    (tmp_path / "log.csv").write_text(f'{head}2,5" pipe\n2,b\n')
+    assert [list(case) for case in glnn.read(tmp_path / "log.csv")] == [["two\nlines", "b"], ['5" pipe', "b"]]

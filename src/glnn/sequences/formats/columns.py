@@ -79,6 +79,8 @@ def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], options: 
     case = options.case or _named(header, values, CASE, taken) or _case_by_content(header, values, taken)
     taken += [case] if case is not None else []
     activity = options.activity or _named(header, values, ACTIVITY, taken) or _activity_by_content(values, taken)
+    if (case is None or activity is None) and not rows:
+        raise InputError(f"the event log {title} holds no event under its header")
     if case is None or activity is None:
         missing = "a case" if case is None else "an activity"
         option = "case= (--case)" if case is None else "activity= (--activity)"

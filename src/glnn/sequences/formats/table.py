@@ -33,8 +33,6 @@ class Table:
         if header is None:
             raise InputError(f"the event log {source.title} is empty: its first line names the columns")
         first = list(islice(rows, _LOOKED_AT))
-        if not first:
-            raise InputError(f"the event log {source.title} holds no event under its header")
         columns = find_columns(header, [row for _, row in first], options, source.title)
         events = Events(columns, options.empty, source.title)
         places = [None if name is None else header.index(name) for name in columns[:3]]
@@ -109,13 +107,26 @@ def chosen(columns: Columns) -> dict[str, str | None]:
 
 def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not empty, with the number of the line they end on."""
-    table = csv.reader((line for _, line in source.lines(ends=True)), delimiter=delimiter)
+    written: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for _, line in source.lines(ends=True):
+            written.append(line)
+            yield line
+
+    table, open_ended = csv.reader(lines(), delimiter=delimiter), 0
     try:
         for row in table:
+            # A quote that is never closed takes in the rest of the file.
+            odd = len(written) > 1 and "".join(written).count('"') % 2
+            open_ended = table.line_num - len(written) + 1 if odd else 0
+            written.clear()
             if row:
                 yield table.line_num, row
     except csv.Error as error:
         raise InputError(f"line {table.line_num} of {source.title} is not CSV ({error})") from None
+    if open_ended:
+        raise InputError(f"line {open_ended} of {source.title} opens a quote that is never closed")
 
 
 def _chained(first: list[Any], rest: Iterator[Any]) -> Iterator[Any]:
