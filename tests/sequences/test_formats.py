@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import glnn
-from glnn.sequences import InputError, ReadOptions, Sequences
+from glnn.sequences import InputError, ReadOptions, Sequences, formats
 from glnn.sequences.formats import FORMATS, Source, as_in, source
 from glnn.sequences.formats.columns import find_columns, plain_name
 from glnn.sequences.formats.xes import _DEEPEST
@@ -364,3 +364,9 @@ def test_a_quote_that_is_never_closed_is_told(tmp_path: Path) -> None:
     # A quote inside a field is a character like any other.
     (tmp_path / "log.csv").write_text(f'{head}2,5" pipe\n2,b\n')
     assert [list(case) for case in glnn.read(tmp_path / "log.csv")] == [["two\nlines", "b"], ['5" pipe', "b"]]
+
+
+def test_a_sample_without_letters_leaves_the_rest_of_a_fasta_file_readable(tmp_path: Path) -> None:
+    options = ReadOptions(format="fasta")
+    (tmp_path / "made.fasta").write_bytes(formats.written(["ACGT", "", "GA" * 50], options))
+    assert list(glnn.read(tmp_path / "made.fasta")) == ["ACGT", "GA" * 50]

@@ -59,8 +59,8 @@ class Fasta:
         )
 
     def write(self, samples: list[Any], options: ReadOptions) -> bytes:
-        """Headers 1, 2, …, each with its letters under it."""
+        """Headers 1, 2, …, each with its letters under it; a sample without letters cannot be told in FASTA."""
         rows = []
-        for which, letters in enumerate(samples, start=1):
+        for which, letters in enumerate(filter(None, samples), start=1):
             rows += [f">{which}", *(letters[begin : begin + _WIDTH] for begin in range(0, len(letters), _WIDTH))]
         return "".join(f"{row}\n" for row in rows).encode()
