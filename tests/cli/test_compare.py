@@ -184,6 +184,7 @@ def test_a_page_is_written_unless_it_is_not_wanted(glnn: Command, files: Path) -
     assert pages() == set()
     assert "tunes-comparison.html: open it" in glnn("compare", "tunes.txt", "--models", "bzip2").out
     assert "tunes-comparison-2.html: open it" in glnn("compare", "tunes.txt", "--models", "bzip2").out
+    assert "tunes-comparison.html: open it" in glnn("compare", "tunes.txt", "--models", "bzip2", "--force").out
     assert pages() == {"tunes-comparison.html", "tunes-comparison-2.html"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 from pathlib import Path
 
@@ -45,6 +46,22 @@ def test_standard_input(glnn: Command, files: Path, monkeypatch: pytest.MonkeyPa
     given((files / "tunes.glnn").read_bytes())
     assert glnn("decompress", "-", "back.txt").code == 0
     assert (files / "back.txt").read_text() == TUNES
+
+
+@pytest.mark.parametrize("run", [(), ("tunes",)])
+def test_standard_output(run: tuple[str, ...], trained: Path) -> None:
+    def piped(*arguments: str, given: bytes) -> bytes:
+        command = [sys.executable, "-c", "from glnn.cli import main; main()", *arguments]
+        return subprocess.run(command, cwd=trained, input=given, capture_output=True, check=True).stdout
+
+    packed = piped("compress", *run, "-", "-", given=MORE.encode())
+    assert piped("decompress", *run, "-", "-", given=packed) == MORE.encode()
+    assert not (trained / "-").exists()
+
+
+def test_standard_output_has_no_room_for_json(in_trained: Command) -> None:
+    done = in_trained("compress", "more.txt", "-", "--json")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
 
 
 def test_words_with_their_white_space(glnn: Command, files: Path) -> None:

@@ -47,6 +47,9 @@ def test_what_a_person_sees(glnn: Command, tmp_path: Path) -> None:
     assert "open glnn-demo-2.html" in done.out
     assert (tmp_path / "glnn-demo.html").read_text() == "mine"
     assert (tmp_path / "glnn-demo-2.html").exists()
+    assert glnn("demo", "--source", "anbn", "--budget", "2 steps", "--force").code == 0
+    assert (tmp_path / "glnn-demo.html").read_text() != "mine"
+    assert not (tmp_path / "glnn-demo-3.html").exists()
     assert "GLNN: begins" in done.err
     assert "\x1b" not in done.out + done.err
 

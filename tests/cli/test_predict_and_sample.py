@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from glnn.cli.inputs import read
+from glnn.cli.run_folder import open_model
 from glnn.estimators import load
 from tests.cli.conftest import TUNES, Command
 
@@ -71,6 +73,16 @@ def test_an_event_log_is_written_as_one(in_trained: Command, trained: Path) -> N
     )
 
 
+def test_a_log_without_the_column_of_the_time_keeps_its_order(in_trained: Command, trained: Path) -> None:
+    (trained / "imagined.csv").write_text(in_trained("sample", "orders", "--count", 4).out)
+    done = in_trained("score", "orders", "imagined.csv")
+    assert done.code == 0, done.err
+    assert "in the order of the file; it has no 'at' to put them in order" in done.err
+    # Who asks for the column is told that it is not there.
+    done = in_trained("score", "orders", "imagined.csv", "--time", "at")
+    assert (done.code, "no column 'at'" in done.err) == (2, True)
+
+
 def test_bytes_come_as_they_are(glnn: Command, files: Path) -> None:
     (files / "data").write_bytes(bytes(range(40)) * 4)
     arguments = ("--tokens", "bytes", "--units", 2, "--degree", 1, "--budget", "2 steps")
@@ -87,3 +99,39 @@ def test_wrong_input(in_trained: Command) -> None:
     for arguments in (("--temperature", "-1"), ("-n", "-1"), ("--count", "0")):
         assert in_trained("sample", "tunes", *arguments).code == 2
     assert "not in the alphabet" not in in_trained("predict", "tunes", "--prefix", "?").err
+
+
+XES = "<log>{}</log>".format(
+    "".join(
+        f'<trace><string key="concept:name" value="t{k}"/>'
+        + "".join(f'<event><string key="concept:name" value="{a}"/></event>' for a in ("in", "a &amp; b")[: 1 + k % 2])
+        + "</trace>"
+        for k in range(12)
+    )
+)
+NOTES = [["|:", "A2", '"D7/c"', "B", ":|"], ["^c'3/2", "z", "|", "[CEG]", "(3", "d", "e", "f", ":|"]]
+EVENTS = [(f"o{k}", step, at) for k in range(12) for at, step in enumerate(("in", "work", "out")[: 2 + k % 2])]
+FILES = {
+    "genes.fasta": "".join(f">g{k}\nACGT{'GATTACA' * (9 + k % 3)}\n" for k in range(12)),
+    "tunes.abc": "".join(f"X:{k}\nK:G\n{' '.join(NOTES[k % 2])}\n\n" for k in range(12)),
+    "log.xes": XES,
+    "lists.jsonl": '["in", "work", "out"]\n["in", "out"]\n' * 8,
+    "events.jsonl": "".join(f'{{"order": "{o}", "step": "{s}", "time": {t}}}\n' for o, s, t in EVENTS),
+    "timed.csv": "order;step;when\n" + "".join(f"{o};{s};{t + 1:02}.01.2020 10:00\n" for o, s, t in EVENTS),
+    "numbers.txt": "3 1 4\n2 7 1 8\n" * 8,
+    "words.txt": "to be or not\nnot to be\n" * 8,
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_sample_is_a_file_like_the_data(name: str, glnn: Command, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(FILES[name])
+    how = ("--format", "lines", "--tokens", "words") if name == "words.txt" else ()
+    assert glnn("train", name, "--model", "contexttree", "--depth", 4, "--run", "run", *how).code == 0
+    made = glnn("sample", "run", "--count", 3, "--json").json["samples"]
+    (tmp_path / "imagined").write_text(glnn("sample", "run", "--count", 3).out)
+    model, reading = open_model(tmp_path / "run")
+    # Read as the data were read, these are the very same symbols.
+    found = read(tmp_path / "imagined", reading).content
+    assert [list(item) for item in found] == [item.split() if name == "words.txt" else list(item) for item in made]
+    assert glnn("score", "run", "imagined", "--json").json["bits"] == pytest.approx(model.bits(found))

@@ -116,6 +116,16 @@ def test_places_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFix
     assert "none does not exist: make it first" in capsys.readouterr().err
 
 
+def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path: Path) -> None:
+    gone = tmp_path / "gone" / "file"
+    with pytest.raises(FileNotFoundError) as error:
+        write_whole(gone, b"new")
+    assert error.value.filename == str(gone)
+    with pytest.raises(IsADirectoryError) as folder:
+        write_whole(tmp_path, b"new")
+    assert (folder.value.filename, folder.value.filename2) == (str(tmp_path), None)
+
+
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -293,6 +293,8 @@ def test_a_trace_explains_the_bits() -> None:
     np.testing.assert_allclose(trace.bits, expected, rtol=1e-9)
     with pytest.raises(InputError, match="nothing to trace"):
         model.trace("")
+    with pytest.raises(InputError, match=r"symbol 'X' at position 2 is not one that the model knows.*--begin"):
+        make("GLNN", unknown="escape").fit(TEXT).trace(f"{TEXT[:2]}X{TEXT[:2]}")
 
 
 def test_an_impossible_symbol_has_a_price_in_the_hidden_markov_model() -> None:

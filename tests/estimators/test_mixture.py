@@ -487,6 +487,24 @@ def test_an_lstm_follows_where_contexts_are_ahead(
     assert again.bits("Z") < 30 and again.decompress(again.compress("mat Z")) == "mat Z"
 
 
+@pytest.mark.parametrize("early", [True, False])
+def test_an_interrupted_network_that_does_not_stay_is_told(early: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = glnn.GLNN.fit
+
+    def interrupted(self: glnn.GLNN, *data: object, **more: object) -> glnn.GLNN:
+        if early:
+            raise KeyboardInterrupt
+        fit(self, *data, **more)
+        self.stopped_ = "interrupted"
+        return self
+
+    with monkeypatch.context() as patched:
+        patched.setattr(glnn.GLNN, "fit", interrupted)
+        model = glnn.Mixture(budget="2 steps", random_state=0, verbose=0).fit(TEXT * 6)
+    assert (model.networks_, model.stopped_) == ((), "interrupted")
+    assert model.bits(TEXT) < 100
+
+
 def test_a_budget_too_short_for_a_network_tries_none() -> None:
     assert glnn.Mixture(budget="1s", verbose=0).fit(TEXT * 2).trials_ == []
 

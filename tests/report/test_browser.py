@@ -106,7 +106,7 @@ def pages(
     rows = [
         ComparisonRow("GLNN <b>", 50.0, curve=[(0.0, 90.0), (1.0, 50.0)]),
         ComparisonRow("true model", 40.0, "true model"),
-        ComparisonRow("bzip2", 120.0, "compressor"),
+        ComparisonRow("bzip2", 126768.0, "compressor"),
     ]
     counting = from_model(
         counter, counting_text, train_symbols=450, validation_symbols=50, comparison=Comparison(rows, 500)
@@ -182,6 +182,15 @@ def test_drift_is_drawn_with_its_change(browser: Browser, pages: dict[str, Path]
         assert browser(f"document.querySelector('#{chart} .main-svg').getBoundingClientRect().right") <= width
 
 
+@pytest.mark.parametrize("width", [1366, 390])
+def test_the_numbers_beside_the_bars_are_inside_the_chart(browser: Browser, pages: dict[str, Path], width: int) -> None:
+    browser.open(pages["counting"], width)
+    edge = browser("document.getElementById('comparison-bars').getBoundingClientRect().right")
+    texts = "[...document.querySelectorAll('#comparison-bars .bartext')]"
+    assert browser(f"{texts}.map((one) => one.textContent)") == ["50", "126,768"]
+    assert browser(f"Math.max(...{texts}.map((one) => one.getBoundingClientRect().right))") <= edge
+
+
 @pytest.fixture(scope="module")
 def counting(browser: Browser, pages: dict[str, Path]) -> Browser:
     """Opened once for all tests that follow: each chooses what it needs."""
@@ -204,6 +213,13 @@ def test_the_learning_curves_change_their_axes(counting: Browser) -> None:
     assert counting("document.getElementById('learning-curves').data[0].x[24]") == 25
     other = {"log": "linear", "linear": "log"}[counting("document.getElementById('learning-scale').value")]
     responds(counting, chart, "layout.yaxis.type", lambda: counting.choose("learning-scale", other))
+
+
+def test_the_learning_curves_go_on_and_rejections_are_whole(counting: Browser) -> None:
+    lines = "[...document.getElementById('learning-curves').data].filter((one) => one.mode === 'lines')"
+    assert counting(f"{lines}.every((one) => one.connectgaps)")
+    ticks = counting("[...document.querySelectorAll('#learning-curves .y3tick text')].map((one) => one.textContent)")
+    assert len(ticks) > 1 and len(ticks) == len(set(ticks))
 
 
 def test_zooming_into_the_surprise_shows_the_symbols(counting: Browser, counting_text: str) -> None:

@@ -79,10 +79,16 @@ def test_tuples_in_a_list_stay_tokens() -> None:
 def test_what_is_missing_is_told() -> None:
     with pytest.raises(InputError, match="nothing at position 1"):
         encode(pandas.Series(["a", None, "b"]))
+    # These hold pandas' NA, which cannot be compared.
+    for series in (pandas.Series(["a", None, "b"], dtype="string"), pandas.Series([1, None, 2], dtype="Int64")):
+        with pytest.raises(InputError, match="nothing at position 1"):
+            encode(series)
     frame = pandas.DataFrame(EVENTS)
     frame.loc[3, "activity"] = None
     with pytest.raises(InputError, match="row 3 of the frame has nothing in column 'activity'"):
         encode(frame)
+    with pytest.raises(InputError, match="row 3 of the frame has nothing in column 'activity'"):
+        encode(frame.astype({"activity": "string"}))
     with pytest.raises(InputError, match="collect"):
         encode(polars.DataFrame(EVENTS).lazy())
     with pytest.raises(InputError, match=r"grouped\['activity'\]"):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import glnn
-from glnn.sequences import InputError, ReadOptions, Sequences
+from glnn.sequences import InputError, ReadOptions, Sequences, formats
 from glnn.sequences.formats import FORMATS, Source, as_in, source
 from glnn.sequences.formats.columns import find_columns, plain_name
 from glnn.sequences.formats.xes import _DEEPEST
@@ -354,3 +354,19 @@ def test_wrapped_text_is_not_taken_for_a_sequence_a_line(tmp_path: Path) -> None
     path = tmp_path / "wrapped.txt"
     path.write_text("ACGTACGTAC\n" * 30 + "ACG\n")
     assert glnn.read(path).note == ""
+
+
+def test_a_quote_that_is_never_closed_is_told(tmp_path: Path) -> None:
+    head = 'case,activity\n1,"two\nlines"\n1,b\n'
+    (tmp_path / "log.csv").write_text(f'{head}2,"a\n2,b\n3,a\n')
+    with pytest.raises(InputError, match=r"line 5 of .* opens a quote that is never closed"):
+        glnn.read(tmp_path / "log.csv")
+    # A quote inside a field is a character like any other.
+    (tmp_path / "log.csv").write_text(f'{head}2,5" pipe\n2,b\n')
+    assert [list(case) for case in glnn.read(tmp_path / "log.csv")] == [["two\nlines", "b"], ['5" pipe', "b"]]
+
+
+def test_a_sample_without_letters_leaves_the_rest_of_a_fasta_file_readable(tmp_path: Path) -> None:
+    options = ReadOptions(format="fasta")
+    (tmp_path / "made.fasta").write_bytes(formats.written(["ACGT", "", "GA" * 50], options))
+    assert list(glnn.read(tmp_path / "made.fasta")) == ["ACGT", "GA" * 50]

@@ -76,6 +76,21 @@ def test_an_unknown_symbol_changes_nothing(model: glnn.GLNN) -> None:
     assert stream.push("a").bits == other.push("a").bits
 
 
+@pytest.mark.parametrize("wrong", [["a"], np.array([1]), None, 5, b"a", END])
+def test_what_cannot_be_a_symbol_is_refused_and_changes_nothing(model: glnn.GLNN, wrong: Any) -> None:
+    stream = Stream(model.predictor_)
+    with pytest.raises(InputError, match="push takes one symbol"):
+        stream.push(wrong)
+    with pytest.raises(InputError, match="push takes one symbol"):
+        stream.push_many([wrong])
+    assert stream.symbols == 0
+
+
+def test_a_number_of_numpy_is_a_symbol_known_or_not() -> None:
+    stream = Stream(fitted("ContextTree", [1, 2, 3] * 20).predictor_)
+    assert stream.push(np.int64(2)).bits < 10 < stream.push(np.int64(7)).bits
+
+
 def test_without_an_escape_it_is_refused_and_the_stream_goes_on() -> None:
     stream = Stream(fitted("GLNN", TEXT, unknown="error", units=3, degree=2).predictor_)
     with pytest.raises(InputError, match="'x' is not one of the 3"):
@@ -261,7 +276,7 @@ def test_a_group_is_taken_up_with_what_it_learned(tree: glnn.ContextTree, tmp_pa
 
 def test_models_that_cannot_learn_on_say_so(of_cases: glnn.GLNN) -> None:
     hmm = fitted("HMM", TEXT)
-    with pytest.raises(InputError, match="cannot go on learning"):
+    with pytest.raises(InputError, match="a model of this kind cannot go on learning"):
         hmm.stream(learning="online")
     with pytest.raises(InputError, match="learning"):
         of_cases.stream(learning="sometimes")

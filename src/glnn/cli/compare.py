@@ -124,7 +124,7 @@ def compare(
             if row.error:
                 tell(f"{row.name} failed: {row.error}")
     if page is None and not no_page and not json:
-        page = free_name(f"{file.stem}-comparison", ".html")
+        page = free_name(f"{file.stem}-comparison", ".html", force)
     if page is not None and ranked:
         write_comparison(page, ranked, held, symbols, f"{file.name}", budget)
         if not json:

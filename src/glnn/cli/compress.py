@@ -11,9 +11,14 @@ import typer
 
 from glnn.cli import options
 
+STREAM = "-"
+
 Paths = Annotated[
     list[Path],
-    typer.Argument(metavar="[RUN] FILE OUT", help="A run or model file (optional), the file, and the result."),
+    typer.Argument(
+        metavar="[RUN] FILE OUT",
+        help="A run or model file (optional), the file, and the result; - is standard input, and standard output.",
+    ),
 ]
 
 
@@ -37,16 +42,10 @@ def compress(
       tar c letters | glnn compress - letters.glnn
       glnn compress tunes other.txt other.glnn && glnn decompress tunes other.glnn again.txt
     """
-    from glnn.cli.printing import print_facts, print_json
-
     named, out, before, after = _written(paths, "compress", json, force, verify)
-    facts: dict[str, Any] = {"file": str(named), "bytes": before, "out": str(out), "compressed_bytes": after}
-    if json:
-        print_json(facts)
-        return
     ratio = f", {8 * after / before:.3f} bits per byte" if before else ""
-    rows = [("read", f"{before:,} bytes"), ("written", f"{after:,} bytes{ratio}"), ("to", str(out))]
-    print_facts(rows)
+    facts = {"file": str(named), "bytes": before, "out": str(out), "compressed_bytes": after}
+    _say(facts, [("read", f"{before:,} bytes"), ("written", f"{after:,} bytes{ratio}"), ("to", str(out))], json)
 
 
 def decompress(
@@ -61,14 +60,21 @@ def decompress(
       glnn decompress book.glnn again.txt
       glnn decompress tunes other.glnn again.txt
     """
+    named, out, before, after = _written(paths, "decompress", json, force)
+    facts = {"file": str(named), "compressed_bytes": before, "out": str(out), "bytes": after}
+    _say(facts, [("read", f"{before:,} bytes"), ("written", f"{after:,} bytes"), ("to", str(out))], json)
+
+
+def _say(facts: dict[str, Any], rows: list[tuple[str, str]], json: bool) -> None:
+    """What was done; nothing where the result itself is the output."""
     from glnn.cli.printing import print_facts, print_json
 
-    named, out, before, after = _written(paths, "decompress", json, force)
-    if json:
-        print_json({"file": str(named), "compressed_bytes": before, "out": str(out), "bytes": after})
+    if facts["out"] == STREAM:
         return
-    rows = [("read", f"{before:,} bytes"), ("written", f"{after:,} bytes"), ("to", str(out))]
-    print_facts(rows)
+    if json:
+        print_json(facts)
+    else:
+        print_facts(rows)
 
 
 def _written(
@@ -76,25 +82,27 @@ def _written(
 ) -> tuple[Path, Path, int, int]:
     """Write the result of a command; the file, the result and the bytes of both."""
     from glnn import codec
-    from glnn.cli.inputs import check_free
     from glnn.cli.run_folder import open_model
     from glnn.codec.event_log import compress_log, decompress_log
+    from glnn.sequences.formats import Source
 
     there = command == "compress"
     checked: dict[str, Any] = {} if verify is None else {"verify": verify}
     run, named, out = _parted(paths, command)
-    check_free(out, force)
+    _check_out(out, json, force)
     model, reading = (None, None) if run is None else open_model(run)
-    with _on_disk(named) as file, _progress(f"{command}ing {named}", json) as progress:
+    source = Source(named)
+    file = source.path
+    with _put_out(out) as target, _progress(f"{command}ing {named}", json) as progress:
         if model is None or reading is None:
             (codec.compress_file_alone if there else codec.decompress_file_alone)(
-                file, out, progress=progress, **checked
+                file, target, progress=progress, **checked
             )
         elif reading.format == "csv":
-            (compress_log if there else decompress_log)(model, reading, file, out, **checked)
+            (compress_log if there else decompress_log)(model, reading, file, target, **checked)
         else:
-            (model.compress_file if there else model.decompress_file)(file, out, progress=progress, **checked)
-        return named, out, file.stat().st_size, out.stat().st_size
+            (model.compress_file if there else model.decompress_file)(file, target, progress=progress, **checked)
+        return named, out, file.stat().st_size, target.stat().st_size
 
 
 def _parted(paths: list[Path], command: str) -> tuple[Path | None, Path, Path]:
@@ -108,20 +116,32 @@ def _parted(paths: list[Path], command: str) -> tuple[Path | None, Path, Path]:
     return run, paths[-2], paths[-1]
 
 
+def _check_out(out: Path, json: bool, force: bool) -> None:
+    """Refuse a result that cannot be written where it is wanted."""
+    from glnn.cli.inputs import check_free
+    from glnn.sequences import InputError
+
+    if str(out) != STREAM:
+        check_free(out, force)
+    elif json:
+        raise InputError("the result and --json would both go to standard output: name a file in place of -")
+
+
 @contextmanager
-def _on_disk(file: Path) -> Iterator[Path]:
-    """The file itself; of standard input, written `-`, a copy that is deleted afterwards."""
-    if str(file) != "-":
-        yield file
+def _put_out(out: Path) -> Iterator[Path]:
+    """The file itself; for standard output, written `-`, one that is copied there once it is whole."""
+    if str(out) != STREAM:
+        yield out
         return
     import shutil
     import sys
     import tempfile
 
-    with tempfile.NamedTemporaryFile() as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        copy.flush()
-        yield Path(copy.name)
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder, "whole")
+        with Path(folder, "whole").open("rb") as whole:
+            shutil.copyfileobj(whole, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def demo(
 
     parse_budget(budget)
     chosen = sources.get(source)
-    target = out or free_name("glnn-demo", ".html")
+    target = out or free_name("glnn-demo", ".html", force)
     check_free(target, force)
     size = _SIZES.get(source, chosen.default_size)
     known, coded = chosen.sample(size, seed), chosen.sample(size, seed + 1)

@@ -38,7 +38,11 @@ if TYPE_CHECKING:
 
 INTERRUPTED, TERMINATED = 130, 143
 _BITS = 1.0 / float(np.log(2.0))
-_READ = {"read": "all was read", "budget": "the budget was enough for this much of the data: --budget gives more"}
+_READ = {
+    "read": "all was read",
+    "budget": "the budget was enough for this much of the data: --budget gives more",
+    "interrupted": "all was read; the training of a network was interrupted",
+}
 
 
 class Recording(Observer):

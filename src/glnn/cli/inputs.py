@@ -109,11 +109,11 @@ def check_free(path: Path, force: bool) -> None:
         raise InputError(f"the file {path} exists already: choose another name, or --force to replace it")
 
 
-def free_name(stem: str, suffix: str) -> Path:
-    """A name in the current folder that is not taken, for output that nobody named: nothing is replaced."""
+def free_name(stem: str, suffix: str, force: bool) -> Path:
+    """A name in the current folder for output that nobody named: one that is not taken, unless it may be replaced."""
     number = 1
     while True:
         path = Path(f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
-        if not path.exists():
+        if force or not path.exists():
             return path
         number += 1

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from glnn.cli.inputs import Data, read, sha256
 from glnn.sequences.errors import InputError
 from glnn.sequences.formats.columns import NO_TIME
-from glnn.sequences.formats.source import STANDARD_INPUT, ReadOptions
+from glnn.sequences.formats.source import STANDARD_INPUT, ReadOptions, RememberedOptions
 from glnn.storage.atomic import write_whole
 
 if TYPE_CHECKING:
@@ -38,14 +38,15 @@ class Input:
     @classmethod
     def of(cls, path: Path) -> Input:
         """The file as it is now."""
-        if str(path) == STANDARD_INPUT:
-            return cls(STANDARD_INPUT, STANDARD_INPUT, "")
+        if str(path) == STANDARD_INPUT or path.is_fifo():
+            return cls(str(path), STANDARD_INPUT, "")
         return cls(str(path), str(path.resolve()), sha256(path))
 
     def found(self) -> Path:
         """Where the file is now; it must be the same."""
-        if self.given == STANDARD_INPUT:
-            raise InputError("the data came from standard input: train on a file to be able to resume")
+        if self.path == STANDARD_INPUT:
+            pipe = "standard input" if self.given == STANDARD_INPUT else f"the pipe {self.given}"
+            raise InputError(f"the data came from {pipe}: train on a file to be able to resume")
         for path in (Path(self.path), Path(self.given)):
             # Only regular files: a device never ends.
             if path.is_file():
@@ -240,7 +241,7 @@ def open_model(path: Path) -> tuple[SequenceModel, ReadOptions]:
     config = folder.config()
     if not folder.model.exists():
         raise InputError(f"{path} holds no model yet: the run was stopped too early; continue with: glnn resume {path}")
-    return load(folder.model), config.reading
+    return load(folder.model), RememberedOptions(**vars(config.reading))
 
 
 def _read_json(path: Path) -> Any:

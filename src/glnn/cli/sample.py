@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Annotated, Any
 
 import typer
@@ -27,8 +25,8 @@ def sample(
 ) -> None:
     """Write new symbols, in the form of the data.
 
-    A model of an event log writes an event log, with one case for each sample. The prefix is read first, and not
-    written.
+    They are a file of the same format as the data, which glnn score reads: a model of an event log writes an event
+    log, with one case for each sample. The prefix is read first, and not written.
 
     \b
     Examples:
@@ -38,6 +36,7 @@ def sample(
     from glnn.cli.inputs import prefix_of
     from glnn.cli.printing import print_json, working
     from glnn.cli.run_folder import open_model
+    from glnn.sequences.formats import written
 
     model, reading = open_model(run)
     with working("sampling", json):
@@ -50,24 +49,8 @@ def sample(
         )
     if json:
         print_json({"prefix": prefix or [], "seed": seed, "samples": [_plain(item) for item in found]})
-    elif model.alphabet_.kind in ("tokens", "integers"):
-        typer.echo(
-            _as_log(found, reading.case or "case", reading.activity or "activity", reading.delimiter or ","), nl=False
-        )
     else:
-        for item in found:
-            content = item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass")
-            typer.echo(content, nl=not content.endswith(b"\n") and not isinstance(item, bytes))
-
-
-def _as_log(samples: list[Any], case: str, activity: str, delimiter: str) -> str:
-    """Cases 1, 2, … with a line for each event, as `glnn score` reads it."""
-    out = io.StringIO()
-    table = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    table.writerow([case, activity])
-    for which, events in enumerate(samples, start=1):
-        table.writerows([which, event] for event in events)
-    return out.getvalue()
+        typer.echo(written(found, reading), nl=False)
 
 
 def _plain(item: Any) -> Any:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_CASES = 20
 _CONTEXT = 24
+_WIDEST = 48
 
 
 @options.with_reading("predict_after", "format", "case", "activity", "time")
@@ -181,10 +182,11 @@ def _print_places(shown: _Shown, places: list[int]) -> None:
     apart = "" if shown.model.alphabet_.kind in ("characters", "bytes") else " "
     rows = []
     for position in places:
-        before = shown.found.tokens[max(position - _CONTEXT, 0) : position]
+        before = apart.join(map(shown.label, shown.found.tokens[max(position - _CONTEXT, 0) : position]))
         rows.append(
             (
-                apart.join(map(shown.label, before)),
+                # Words and lines may be long: the table is to stay one that can be read.
+                before if len(before) <= _WIDEST else f"…{before[1 - _WIDEST :]}",
                 shown.got(position),
                 shown.instead(position),
                 f"{shown.found.surprise[position]:.1f}",

@@ -33,6 +33,8 @@ from glnn.predictors.protocol import without_share
 from glnn.predictors.sampling import draw
 from glnn.sequences import Alphabet, Encoded, InputError, Reader, Reading, TrainingData, read_training_data
 from glnn.sequences.alphabet import grown, new_symbols
+from glnn.sequences.errors import one_line
+from glnn.sequences.nearest import nearest_of
 from glnn.storage.model_file import write_model_file
 
 if TYPE_CHECKING:
@@ -281,7 +283,14 @@ class SequenceModel(Conventions):
         if not reading.encoded.codes.size:
             raise InputError("the data are empty: there is nothing to trace")
         if reading.escapes.size:
-            raise InputError("the data hold symbols outside the alphabet: a trace is for symbols the model knows")
+            place, symbol = int(reading.escapes[0]), reading.outside[0]
+            which = int(np.searchsorted(reading.encoded.starts, place, side="right")) - 1
+            of = f" of sequence {which}" if len(reading.encoded) > 1 else ""
+            raise InputError(
+                f"symbol {one_line(symbol)} at position {place - reading.encoded.starts[which]}{of} is not one that "
+                f"the model knows{nearest_of(symbol, self.alphabet_)}: a trace is for known symbols, so choose a part "
+                "without it (--begin, --length)"
+            )
         return reading, reading.encoded.known()
 
     def _read(self, data: Any, mask: Any = None) -> Reading:

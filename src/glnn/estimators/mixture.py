@@ -122,7 +122,7 @@ class Mixture(SequenceModel):
             display.say(f"{known.codes.size:,} of {whole:,} symbols are read: the budget is not enough for more")
         try:
             trial = self._trial(known, values["networks"], trials)
-            networks = self._networks(known, trial, values, display, clock)
+            networks, interrupted = self._networks(known, trial, values, display, clock)
             judged = tuple(network.that_held_out() for network in networks)
             members = tuple(network.predictor_ for network in judged)
             # The mixer learns from the end of the data what networks are worth, so it must hear none that knows it. A
@@ -138,7 +138,6 @@ class Mixture(SequenceModel):
         finally:
             display.close()
         self.steps_ = self.passes_ = 1
-        interrupted = any(network.stopped_ == "interrupted" for network in networks)
         self.seconds_ = clock.seconds
         cut = "budget" if known.codes.size < whole else "read"
         self.stopped_ = "callback" if look.stopped else "interrupted" if interrupted else cut
@@ -200,13 +199,13 @@ class Mixture(SequenceModel):
 
     def _networks(
         self, data: Encoded, trial: Trial | FrozenTrial, values: dict[str, Any], display: Display, clock: Clock
-    ) -> tuple[Network, ...]:
-        """The networks that help."""
+    ) -> tuple[tuple[Network, ...], bool]:
+        """The networks that help, and whether the last one was interrupted, which may be none of them."""
         networks = Networks(data, trial, clock, display.say, self.seed_, self.n_jobs)
         self.trials_ = networks.trials
         if values["networks"] == 0 or data.codes.size < _ENOUGH or trial.cut >= data.codes.size:
-            return ()
-        return networks.that_help(values["networks"], values["budget"])
+            return (), False
+        return networks.that_help(values["networks"], values["budget"]), networks.interrupted
 
     def _use(
         self,

@@ -27,7 +27,7 @@ AUTOMATIC: tuple[tuple[type[Network], float], ...] = ((GLNN, BEHIND), (LSTM, FAR
 
 @dataclass
 class Networks:
-    """The networks of one mixture while they are tried; `trials` tells of every one that was trained to its end."""
+    """The networks of one mixture while they are tried."""
 
     data: Encoded
     trial: Trial | FrozenTrial
@@ -36,25 +36,30 @@ class Networks:
     seed: int
     n_jobs: int | None
     trials: list[dict[str, Any]] = field(default_factory=list)
+    """What the end of the data takes without networks, and with each that was trained to its end."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended the last one, which may be none of those that stay."""
 
     def that_help(self, most: int | str, budget: Budget) -> tuple[Network, ...]:
         """So many GLNNs, all of which stay; with "auto" one of the likeliest kind, if it helps."""
         with self.clock.paused():
             best = self.trial.bits(())
         self.trials.append({"networks": 0, "bits": best})
-        if most == "auto":
-            network = self._likeliest(budget, best)
-            bits = self._tried((network,), best)
-            stays = self.trial.worth(bits, best, network.that_held_out().predictor_, inside(network))
-            return (network,) if stays else ()
         kept: tuple[Network, ...] = ()
-        share = _share(budget, int(most))
-        while len(kept) < int(most):
-            self.say(f"trying network {len(kept) + 1}: {share}")
-            kept = (*kept, self._trained(GLNN, share, len(kept)))
-            best = self._tried(kept, best)
-            if kept[-1].stopped_ == "interrupted":
-                break
+        try:
+            if most == "auto":
+                network = self._likeliest(budget, best)
+                bits = self._tried((network,), best)
+                stays = self.trial.worth(bits, best, network.that_held_out().predictor_, inside(network))
+                return (network,) if stays else ()
+            share = _share(budget, int(most))
+            while len(kept) < int(most) and not self.interrupted:
+                self.say(f"trying network {len(kept) + 1}: {share}")
+                kept = (*kept, self._trained(GLNN, share, len(kept)))
+                best = self._tried(kept, best)
+        except KeyboardInterrupt:
+            # Before its first step: what there is without it is the best so far.
+            self.interrupted = True
         return kept
 
     def _likeliest(self, budget: Budget, bits: float) -> Network:
@@ -67,7 +72,7 @@ class Networks:
             self.say(f"trying one of kind {kind.__name__}: {left}")
             promising = None if left.seconds is None else Promising(left.seconds, bits, times)
             network = self._trained(kind, left, 0, promising)
-            if promising is None or not promising.given_up or network.stopped_ == "interrupted":
+            if promising is None or not promising.given_up or self.interrupted:
                 break
             assert left.seconds is not None
             left = Budget(seconds=left.seconds - network.total_seconds_)
@@ -82,6 +87,7 @@ class Networks:
         with self.clock.paused():
             network.fit(for_network(self.data), callbacks=() if promising is None else (promising,))
         self.clock.set(self.clock.seconds + network.total_seconds_)
+        self.interrupted = network.stopped_ == "interrupted"
         return network
 
     def _tried(self, members: tuple[Network, ...], before: float) -> float:

@@ -81,7 +81,10 @@ def part_of(memory: dict[str, np.ndarray], own: str) -> dict[str, np.ndarray]:
 def learner_of(predictor: Predictor) -> Learner:
     """A copy of a predictor that goes on learning, if it can."""
     if not isinstance(predictor, Learnable):
-        raise InputError(f"{type(predictor).__name__} cannot go on learning: use learning='frozen'")
+        raise InputError(
+            "a model of this kind cannot go on learning symbol by symbol: use learning='frozen' (no --learn), or "
+            "partial_fit with more data"
+        )
     return predictor.learner()
 
 

@@ -70,9 +70,9 @@ def _of_series(values: list[Any], array: np.ndarray | None, names: list[str] | N
         return Sequences([_plain_row(value) for value in values], names)
     if array is not None and array.dtype.kind in "iu":
         return array
-    missing = [place for place, value in enumerate(values) if value is None or value != value]
-    if missing:
-        raise InputError(f"the series holds nothing at position {missing[0]}: drop such rows, or give them a name")
+    missing = next((place for place, value in enumerate(values) if _is_missing(value)), None)
+    if missing is not None:
+        raise InputError(f"the series holds nothing at position {missing}: drop such rows, or give them a name")
     return values
 
 
@@ -110,10 +110,16 @@ def _name(value: Any) -> str:
 
 def _symbol(value: Any) -> Hashable:
     """A cell, with None for what is missing."""
-    try:
-        missing = value is None or bool(value != value)
-    except (TypeError, ValueError):
-        raise InputError(f"the frame holds {one_line(value)} where a symbol is expected") from None
-    if missing:
+    if _is_missing(value):
         return None
     return value.item() if isinstance(value, np.generic) else value  # type: ignore[no-any-return]
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell holds nothing: None, NaN, NaT, or pandas' NA, which cannot even be compared."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        raise InputError(f"the data hold {one_line(value)} where a symbol is expected") from None

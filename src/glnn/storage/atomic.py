@@ -24,8 +24,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(target)
-    except BaseException:
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(unfinished):
+            # What went wrong is told of the file that was asked for, not of the one next to it.
+            raise type(error)(error.errno, error.strerror, str(target)) from None
         raise
     _bring_to_disk(target.parent)
 

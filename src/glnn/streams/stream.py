@@ -17,6 +17,7 @@ import numpy as np
 from glnn.predictors.protocol import Predictor, move_to, place_of
 from glnn.sequences import Alphabet, InputError
 from glnn.sequences.alphabet import END
+from glnn.sequences.errors import one_line
 from glnn.sequences.special import escaped_bits
 from glnn.streams.desk import SHOWN, Desk
 
@@ -117,7 +118,10 @@ class Stream:
     def push(self, symbol: Any) -> Pushed:
         """Read the next symbol. An unknown one is refused, or costs an escape and leaves the state as it was."""
         desk = self._desk
-        code = desk.index.get(symbol)
+        try:
+            code = desk.index.get(symbol)
+        except TypeError:
+            raise _no_symbol(symbol, desk.alphabet) from None
         if code is None:
             return self._push_unknown(symbol)
         with desk.lock:
@@ -127,7 +131,10 @@ class Stream:
         """Read several symbols; the bits of each."""
         found, desk = [], self._desk
         for symbol in symbols:
-            code = desk.index.get(symbol)
+            try:
+                code = desk.index.get(symbol)
+            except TypeError:
+                raise _no_symbol(symbol, desk.alphabet) from None
             if code is None:
                 found.append(self._push_unknown(symbol).bits)
                 continue
@@ -197,6 +204,9 @@ class Stream:
 
     def _push_unknown(self, symbol: Any) -> Pushed:
         desk, alphabet = self._desk, self._desk.alphabet
+        symbol = symbol.item() if isinstance(symbol, np.generic) else symbol
+        if type(symbol) is not type(alphabet.symbols[0]):
+            raise _no_symbol(symbol, alphabet)
         if desk.escape is None:
             raise InputError(
                 f"symbol {symbol!r} is not one of the {len(alphabet.base)} that the model knows "
@@ -215,3 +225,12 @@ def likeliest(distribution: np.ndarray, symbols: tuple[Any, ...], top: int) -> l
     """The most likely symbols, the likeliest first; of equals the one with the lower code."""
     order = np.argsort(-distribution, kind="stable")[:top]
     return [Expected(symbols[code], float(distribution[code])) for code in order.tolist()]
+
+
+def _no_symbol(given: Any, alphabet: Alphabet) -> InputError:
+    """The error for what cannot be a symbol of this alphabet, known or not."""
+    return InputError(
+        f"{one_line(given)} is of type {type(given).__name__}, the model's symbols are "
+        f"{type(alphabet.symbols[0]).__name__} ({alphabet.summary(3)}): push takes one symbol, push_many several, and "
+        "end() is for the end of a sequence"
+    )

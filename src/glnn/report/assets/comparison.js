@@ -23,7 +23,8 @@ function showBars(comparison) {
     }], layout({
       shapes, annotations, hovermode: false, dragmode: false,
       margin: { l: 20, r: narrow() ? 14 : 24, t: 26, b: 44 },
-      xaxis: axis({ title: titled("bits"), range: [0, 1.1 * Math.max(...rows.map((row) => row.bits))], fixedrange: true, nticks: narrow() ? 4 : 8, tickformat: "~s" }),
+      // Beside the longest bar there is room for its number.
+      xaxis: axis({ title: titled("bits"), range: [0, (narrow() ? 1.35 : 1.1) * Math.max(...rows.map((row) => row.bits))], fixedrange: true, nticks: narrow() ? 4 : 8, tickformat: "~s" }),
       yaxis: axis({
         autorange: "reversed", fixedrange: true, tickvals: rows.map((_, k) => k), ticks: "", showline: false, showgrid: false,
         ticktext: rows.map((row) => plotText(row.name)), tickfont: { size: 13, color: INK },

@@ -10,8 +10,12 @@ function showLearning(learning) {
   // Every power of ten, or every second or third one when there are many.
   const decades = Math.log10(Math.max(...rates) / Math.min(...rates)), rateTicks = decades < 1.5 ? "D2" : Math.ceil(decades / 4);
 
+  // Whole numbers only: a step is rejected or not. Without any, the axis still goes from 0 to 1.
+  const most = Math.max(1, ...(learning.writingRejected ?? []).map((tries, k) => tries + learning.transitionRejected[k]));
+
+  // Validation data are not scored after every step: a line goes on to the next score.
   const line = (name, x, y, colour, on, dash) => ({
-    type: "scatter", mode: "lines", name, x, y, yaxis: on, line: { color: colour, width: 2, dash }, connectgaps: false,
+    type: "scatter", mode: "lines", name, x, y, yaxis: on, line: { color: colour, width: 2, dash }, connectgaps: true,
     hovertemplate: "%{y:.5~g}",
   });
   const bars = (name, x, y, colour) => ({
@@ -37,7 +41,7 @@ function showLearning(learning) {
     }
     const below = learning.rates ? {
       yaxis2: axis({ domain: [0.19, 0.4], type: "log", title: titled("learning rate"), exponentformat: "power", dtick: rateTicks }),
-      yaxis3: axis({ domain: [0, 0.13], title: titled("rejected"), nticks: 3, rangemode: "tozero", tickformat: "d" }),
+      yaxis3: axis({ domain: [0, 0.13], title: titled("rejected"), range: [0, most], tick0: 0, dtick: Math.ceil(most / 2), tickformat: "d" }),
     } : {};
     draw("learning-curves", traces, layout({
       barmode: "stack", bargap: 0, shapes, ...below,

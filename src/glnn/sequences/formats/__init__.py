@@ -1,6 +1,6 @@
 """Formats of files: each in a file of its own, with one small protocol; `read` recognises which one a file is in.
 
-A new format is a class with a name and `read`, a place in `FORMATS` and a rule in `recognised`.
+A new format is a class with a name, `read` and `write`, a place in `FORMATS` and a rule in `recognised`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from glnn.sequences.formats.text import Text
 from glnn.sequences.formats.xes import Xes
 from glnn.sequences.several import Sequences
 
-__all__ = ["FORMATS", "Format", "ReadOptions", "Source", "as_in", "read", "read_event_log", "read_with"]
+__all__ = ["FORMATS", "Format", "ReadOptions", "Source", "as_in", "read", "read_event_log", "read_with", "written"]
 
 
 class Format(Protocol):
@@ -39,8 +39,13 @@ class Format(Protocol):
         """The sequences, with the options that were guessed."""
         ...
 
+    def write(self, samples: list[Any], options: ReadOptions) -> bytes:
+        """A file with these sequences, as a model's `sample` makes them, which `read` takes with the same options."""
+        ...
+
 
 FORMATS: tuple[Format, ...] = (Xes(), Fasta(), Abc(), JsonLines(), Table(), SequenceALine(), Text())
+_BY_NAME = {one.name: one for one in FORMATS}
 # With these cuts a file is one text, whatever it looks like.
 _TEXT_CUTS = ("chars", "bytes", "words", "lines")
 _FASTA_SUFFIXES = (".fasta", ".fa", ".fna", ".faa", ".ffn", ".frn", ".fas", ".mpfa")
@@ -66,7 +71,6 @@ def read(path: str | Path, format: str | None = None, **options: Any) -> Sequenc
 
 def read_with(source: Source, options: ReadOptions) -> Sequences:
     """Read a file as the options say, and guess the rest."""
-    by_name = {one.name: one for one in FORMATS}
     name = options.format
     if name is None:
         columns = options.names_columns
@@ -77,11 +81,17 @@ def read_with(source: Source, options: ReadOptions) -> Sequences:
             name = "csv" if columns else "text"
         else:
             name = recognised(source, options)
-    if name not in by_name:
-        close = get_close_matches(name, by_name, n=1)
+    if name not in _BY_NAME:
+        close = get_close_matches(name, _BY_NAME, n=1)
         meant = f" (did you mean {close[0]}?)" if close else ""
-        raise InputError(f"format (--format) is {one_line(name)}: there are {', '.join(by_name)}{meant}")
-    return by_name[name].read(source, options)
+        raise InputError(f"format (--format) is {one_line(name)}: there are {', '.join(_BY_NAME)}{meant}")
+    return _BY_NAME[name].read(source, options)
+
+
+def written(samples: list[Any], options: ReadOptions) -> bytes:
+    """A file with what a model made, in the format that its data had; lists are an event log where nobody knows."""
+    name = options.format or ("text" if isinstance(samples[0], str | bytes) else "csv")
+    return _BY_NAME[name].write(samples, options)
 
 
 def recognised(source: Source, options: ReadOptions) -> str:
@@ -126,6 +136,8 @@ def _all_json(lines: list[str]) -> bool:
 def as_in(options: ReadOptions, **changes: str | None) -> ReadOptions:
     """Options for another file: if the format or columns change, the rest has to be guessed again."""
     given = {name: value for name, value in changes.items() if value is not None}
+    if "time" in given:
+        options = ReadOptions(**vars(options))
     if given.get("format", options.format) != options.format:
         options = ReadOptions(predict_after=options.predict_after, empty=options.empty)
     elif {"case", "activity", "time"} & given.keys() and options.format not in ("csv", "jsonl", "xes"):

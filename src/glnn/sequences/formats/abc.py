@@ -77,3 +77,8 @@ class Abc:
             title=f"ABC tunes, as {'characters' if cut == 'chars' else cut}",
             options=options.found(format=self.name),
         )
+
+    def write(self, samples: list[Any], options: ReadOptions) -> bytes:
+        """Tunes 1, 2, …; no key is among the symbols, so none is given."""
+        music = (item if isinstance(item, str) else " ".join(item) for item in samples)
+        return "\n".join(f"X:{which}\nK:none\n{one}\n" for which, one in enumerate(music, start=1)).encode()

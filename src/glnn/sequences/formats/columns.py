@@ -65,18 +65,22 @@ def moment(text: str, time_format: str | None) -> Moment:
 
 def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], options: ReadOptions, title: str) -> Columns:
     """The columns that were asked for, and for the others those that names and the first rows suggest."""
-    for name in (options.case, options.activity, options.time or None):
+    time, time_format, note = options.time_in(header), options.time_format, ""
+    if options.time and time is None:
+        note = f"it has no {options.time!r} to put them in order"
+    for name in (options.case, options.activity, time):
         if name is not None:
             check_column(header, name, title)
     values = {name: [row[place] for row in rows if len(row) > place] for place, name in enumerate(header)}
-    taken = [name for name in (options.case, options.activity, options.time) if name]
-    time, time_format, note = options.time or None, options.time_format, ""
+    taken = [name for name in (options.case, options.activity, time) if name]
     if options.time is None:
         time, time_format, note = _time(header, values, taken, options.time_format)
     taken += [time] if time is not None else []
     case = options.case or _named(header, values, CASE, taken) or _case_by_content(header, values, taken)
     taken += [case] if case is not None else []
     activity = options.activity or _named(header, values, ACTIVITY, taken) or _activity_by_content(values, taken)
+    if (case is None or activity is None) and not rows:
+        raise InputError(f"the event log {title} holds no event under its header")
     if case is None or activity is None:
         missing = "a case" if case is None else "an activity"
         option = "case= (--case)" if case is None else "activity= (--activity)"

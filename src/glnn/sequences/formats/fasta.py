@@ -5,9 +5,13 @@ Lower case only marks what a program masked, so letters are read in upper case.
 
 from __future__ import annotations
 
+from typing import Any
+
 from glnn.sequences.errors import InputError
 from glnn.sequences.formats.source import ReadOptions, Source
 from glnn.sequences.several import Sequences
+
+_WIDTH = 60
 
 
 class Fasta:
@@ -53,3 +57,10 @@ class Fasta:
             note="lower case read as upper case" if lower else "",
             options=options.found(format=self.name, tokens="chars"),
         )
+
+    def write(self, samples: list[Any], options: ReadOptions) -> bytes:
+        """Headers 1, 2, …, each with its letters under it; a sample without letters cannot be told in FASTA."""
+        rows = []
+        for which, letters in enumerate(filter(None, samples), start=1):
+            rows += [f">{which}", *(letters[begin : begin + _WIDTH] for begin in range(0, len(letters), _WIDTH))]
+        return "".join(f"{row}\n" for row in rows).encode()

@@ -49,6 +49,17 @@ class JsonLines:
             options=options.found(format=self.name),
         )
 
+    def write(self, samples: list[Any], options: ReadOptions) -> bytes:
+        """A list or a text on each line; of an event log an object for each event, with cases 1, 2, …"""
+        items = [item.tolist() if hasattr(item, "tolist") else item for item in samples]
+        if options.case and options.activity:
+            items = [
+                {options.case: str(which), options.activity: event}
+                for which, events in enumerate(items, start=1)
+                for event in events
+            ]
+        return "".join(f"{json.dumps(item)}\n" for item in items).encode()
+
     def _events(self, first: list[Row], rest: Iterator[Row], source: Source, options: ReadOptions) -> Sequences:
         header = list(dict.fromkeys(key for _, row in first if isinstance(row, dict) for key in row))
         looked = [[_text(row.get(key)) for key in header] for _, row in first if isinstance(row, dict)]

@@ -45,6 +45,11 @@ class SequenceALine:
             options=options.found(format=self.name, tokens=cut),
         )
 
+    def write(self, samples: list[Any], options: ReadOptions) -> bytes:
+        """A line each; the numbers of one with spaces between them."""
+        lines = (item if isinstance(item, str) else " ".join(map(str, item)) for item in samples)
+        return "".join(f"{line}\n" for line in lines).encode()
+
 
 def _shown(line: str) -> str:
     text = " ".join(line.split())

@@ -3,8 +3,8 @@
 A source is a file, one packed with gzip, or standard input, as bytes, lines with their numbers, or a text. Options that
 are not given are guessed; a run keeps the choices that were made, so that later files are read in the same way.
 
-A packed file from a stranger may unpack to a thousand times its size; it is refused past a bound. Standard input is
-kept in a temporary file, since what it holds is looked at before it is read.
+A packed file from a stranger may unpack to a thousand times its size; it is refused past a bound. Standard input and
+other pipes are kept in a temporary file, since what they hold is looked at before it is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -43,6 +43,7 @@ _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 STANDARD_INPUT = "-"
+STANDARD_INPUT_TITLE = "standard input"
 _DELIMITERS = ",;\t|"
 _NUMBERS = re.compile(r"\s*-?(0|[1-9]\d{0,8})([\s,;]+-?(0|[1-9]\d{0,8}))*[\s,;]*")
 _BETWEEN = re.compile(r"[\s,;]+")
@@ -54,15 +55,21 @@ class Source:
     def __init__(self, path: str | Path) -> None:
         self._kept: IO[bytes] | None = None
         self.is_standard_input = str(path) == STANDARD_INPUT
-        self.title = "standard input" if self.is_standard_input else str(path)
+        self.title = STANDARD_INPUT_TITLE if self.is_standard_input else str(path)
         if self.is_standard_input:
-            # The file lives as long as this object does.
-            self._kept = tempfile.NamedTemporaryFile(prefix="glnn-")  # noqa: SIM115
-            shutil.copyfileobj(sys.stdin.buffer, self._kept)
-            self._kept.flush()
+            self._keep(sys.stdin.buffer)
+        elif Path(path).is_fifo():
+            with Path(path).open("rb") as pipe:
+                self._keep(pipe)
         self.path = Path(self._kept.name) if self._kept is not None else Path(path)
         with self.path.open("rb") as file:
             self.is_packed = file.read(2) == _GZIP
+
+    def _keep(self, pipe: BinaryIO) -> None:
+        """Copy what passes only once into a file that lives as long as this object does."""
+        self._kept = tempfile.NamedTemporaryFile(prefix="glnn-")  # noqa: SIM115
+        shutil.copyfileobj(pipe, self._kept)
+        self._kept.flush()
 
     @property
     def suffix(self) -> str:
@@ -232,6 +239,10 @@ class ReadOptions:
         """Whether an option was given that only an event log has."""
         return any(value is not None for value in (self.case, self.activity, self.time, self.time_format))
 
+    def time_in(self, header: Sequence[str]) -> str | None:
+        """The column of the time that was asked for; None where events keep the order of the file, or to guess it."""
+        return self.time or None
+
     @classmethod
     def of_alphabet(cls, alphabet: Alphabet) -> ReadOptions:
         """As a model's symbols suggest, when nothing is known of how its data were read."""
@@ -241,3 +252,11 @@ class ReadOptions:
     def found(self, **changes: str | None) -> ReadOptions:
         """The same with what was guessed."""
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+class RememberedOptions(ReadOptions):
+    """How an earlier file was read. A later one without its column of the time keeps its own order."""
+
+    def time_in(self, header: Sequence[str]) -> str | None:
+        """The column of the time, if this file has it too."""
+        return self.time if self.time in header else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -47,6 +48,15 @@ class Table:
             source=source.title, title=f"an event log with {_NAMES.get(delimiter, repr(delimiter))} between the fields",
             note=describe(columns), options=found,
         )  # fmt: skip
+
+    def write(self, samples: list[Any], options: ReadOptions) -> bytes:
+        """Cases 1, 2, … with a line for each event."""
+        out = io.StringIO()
+        table = csv.writer(out, delimiter=options.delimiter or ",", lineterminator="\n")
+        table.writerow([options.case or "case", options.activity or "activity"])
+        for which, events in enumerate(samples, start=1):
+            table.writerows([which, event] for event in events)
+        return out.getvalue().encode("utf-8", "surrogatepass")
 
     def _between(self, source: Source, options: ReadOptions) -> str:
         """The delimiter that was given, unless it cuts nothing and another one does."""
@@ -97,13 +107,26 @@ def chosen(columns: Columns) -> dict[str, str | None]:
 
 def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not empty, with the number of the line they end on."""
-    table = csv.reader((line for _, line in source.lines(ends=True)), delimiter=delimiter)
+    written: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for _, line in source.lines(ends=True):
+            written.append(line)
+            yield line
+
+    table, open_ended = csv.reader(lines(), delimiter=delimiter), 0
     try:
         for row in table:
+            # A quote that is never closed takes in the rest of the file.
+            odd = len(written) > 1 and "".join(written).count('"') % 2
+            open_ended = table.line_num - len(written) + 1 if odd else 0
+            written.clear()
             if row:
                 yield table.line_num, row
     except csv.Error as error:
         raise InputError(f"line {table.line_num} of {source.title} is not CSV ({error})") from None
+    if open_ended:
+        raise InputError(f"line {open_ended} of {source.title} opens a quote that is never closed")
 
 
 def _chained(first: list[Any], rest: Iterator[Any]) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from glnn.sequences.errors import InputError, one_line
-from glnn.sequences.formats.source import CUTS, NUMBERS, Cut, ReadOptions, Source
+from glnn.sequences.formats.source import CUTS, NUMBERS, STANDARD_INPUT_TITLE, Cut, ReadOptions, Source
 from glnn.sequences.several import Sequences
 from glnn.sequences.tokens import Lines, Words, split_lines
 
@@ -32,7 +32,7 @@ class Text:
         cut = options.tokens or "chars"
         if cut == NUMBERS:
             raise InputError("tokens is 'numbers', which is for one sequence per line: give format='lines' too")
-        content = _unpacked(source, cut) if source.is_packed else read_file(source.path, cut)  # type: ignore[arg-type]
+        content: Any = _unpacked(source, cut) if source.is_packed else _read(source.path, cut, source.title)
         several = cut == "chars" and options.tokens is None and options.format is None and _one_a_line(source)
         return Sequences(
             [content],
@@ -41,6 +41,16 @@ class Text:
             note="if each line is a sequence of its own, say format='lines' (--format lines)" if several else "",
             options=options.found(format=self.name, tokens=cut),
         )
+
+    def write(self, samples: list[Any], options: ReadOptions) -> bytes:
+        """One after the other: bytes as they are, texts each with a line end."""
+        return b"".join(map(_with_line_end, samples))
+
+
+def _with_line_end(sample: str | bytes) -> bytes:
+    if isinstance(sample, bytes):
+        return sample
+    return (sample if sample.endswith("\n") else f"{sample}\n").encode("utf-8", "surrogatepass")
 
 
 def _unpacked(source: Source, cut: str) -> Any:
@@ -69,20 +79,28 @@ def read_file(path: str | Path, tokens: Cut = "chars") -> str | memoryview | Wor
     """One sequence from a file: a str, a view of its bytes, its words (cut at white space) or its lines."""
     if not isinstance(tokens, str) or tokens not in CUTS:
         raise InputError(f"tokens is {one_line(tokens)}: a file is cut into one of {', '.join(CUTS)}")
-    path = Path(path)
+    return _read(Path(path), tokens, str(path))
+
+
+def _read(path: Path, tokens: str, title: str) -> str | memoryview | Words | Lines:
+    """A file as one sequence; `title` is what messages call it."""
     if not path.stat().st_size:
-        raise InputError(f"the file {path} is empty: there is nothing to read")
+        raise InputError(f"{_called(title)} is empty: there is nothing to read")
     if tokens == "bytes":
         return np.memmap(path, dtype=np.uint8, mode="r").data
-    text = read_text(path)
+    text = read_text(path, title)
     if tokens == "chars":
         return text
     # A byte order mark is not part of the first word.
     text = text.removeprefix("\ufeff")
     found = Words(text.split()) if tokens == "words" else Lines(split_lines(text))
     if not found:
-        raise InputError(f"the file {path} holds no {tokens}: there is nothing to read")
+        raise InputError(f"{_called(title)} holds no {tokens}: there is nothing to read")
     return found
+
+
+def _called(title: str) -> str:
+    return title if title == STANDARD_INPUT_TITLE else f"the file {title}"
 
 
 def read_mask(path: str | Path) -> np.ndarray:
@@ -97,8 +115,8 @@ def read_mask(path: str | Path) -> np.ndarray:
     return digits == ord("1")
 
 
-def read_text(path: Path) -> str:
-    """A whole file as UTF-8; what is not UTF-8 is named with its place."""
+def read_text(path: Path, title: str | None = None) -> str:
+    """A whole file as UTF-8; what is not UTF-8 is named with its place. `title` is what messages call the file."""
     # A file without a size, such as a pipe, cannot be mapped.
     raw = np.memmap(path, dtype=np.uint8, mode="r").data if path.stat().st_size else path.read_bytes()
     try:
@@ -106,6 +124,6 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = bytes(raw[: error.start]).count(b"\n") + 1
         raise InputError(
-            f"the file {path} is not UTF-8 text: byte 0x{raw[error.start]:02x} at offset {error.start} "
+            f"{_called(title or str(path))} is not UTF-8 text: byte 0x{raw[error.start]:02x} at offset {error.start} "
             f"(line {line}); convert it, or read it with tokens='bytes' (--tokens bytes)"
         ) from None

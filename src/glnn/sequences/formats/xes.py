@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 from glnn.sequences.errors import InputError
 from glnn.sequences.formats.columns import Columns
@@ -46,6 +47,16 @@ class Xes:
             note=note,
             options=options.found(format=self.name),
         )
+
+    def write(self, samples: list[Any], options: ReadOptions) -> bytes:
+        """Traces 1, 2, … with their activities."""
+        case, activity = quoteattr(options.case or _NAME), quoteattr(options.activity or _NAME)
+        rows = ['<?xml version="1.0" encoding="UTF-8"?>', '<log xes.version="1.0">']
+        for which, events in enumerate(samples, start=1):
+            rows += ["<trace>", f'<string key={case} value="{which}"/>']
+            rows += [f"<event><string key={activity} value={quoteattr(event)}/></event>" for event in events]
+            rows += ["</trace>"]
+        return "".join(f"{row}\n" for row in (*rows, "</log>")).encode()
 
 
 class _Log:
