@@ -14,7 +14,7 @@ import numpy as np
 from data_sets import ALL, Split
 
 from glnn.contexts.mixing import firsts, fit_mixing
-from glnn.contexts.mixing_plan import letters_of
+from glnn.contexts.mixing_script import script_of
 
 RESULTS = Path("experiments/results/mixture/contexts.jsonl")
 
@@ -30,7 +30,7 @@ def measure(split: Split, online: bool) -> dict[str, float]:
     codes, starts = joined(split.train)
     scored, scored_starts = joined(split.test)
     begin = time.process_time()
-    model = fit_mixing(codes, starts, split.size, letters_of(split.symbols), online)
+    model = fit_mixing(codes, starts, split.size, script_of(split.symbols), online)
     first = firsts(scored_starts)
     first[0] = several
     bits = -np.log2(model.reader(continuing=not several).read(scored, first))

@@ -1,4 +1,4 @@
-"""Contexts of one text as they are and as they were first, on whole texts read from nothing: one JSON line a text.
+"""Contexts of one text as they are and as they were, on whole texts read from nothing: one JSON line a text.
 
     python experiments/mixture/texts.py [NAME ...]
 
@@ -19,7 +19,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import data_sets  # noqa: E402
 from glnn.contexts.mixing import firsts, new_reader  # noqa: E402
-from glnn.contexts.mixing_plan import FIRST, NOW, letters_of, make_plan, newline_of  # noqa: E402
+from glnn.contexts.mixing_plan import VERSIONS, make_plan  # noqa: E402
+from glnn.contexts.mixing_script import script_of  # noqa: E402
 
 RESULTS = ROOT / "experiments" / "results" / "mixture" / "texts.jsonl"
 LIBRARY, LICENCES = Path(sysconfig.get_path("stdlib")), Path("/usr/share/common-licenses")
@@ -46,7 +47,7 @@ def bits(text: str, version: int) -> dict[str, float]:
     """Bits a symbol when everything is learned as it is read."""
     symbols, codes = np.unique(list(text), return_inverse=True)
     known = symbols.tolist()
-    plan = make_plan(np.bincount(codes), letters_of(known), newline=newline_of(known), version=version)
+    plan = make_plan(np.bincount(codes), script_of(known), version=version)
     each = -np.log2(new_reader(plan).read(codes, firsts(np.array([0, codes.size]))))
     return {"all": round(float(each.mean()), 5), "last": round(float(each[codes.size * 4 // 5 :].mean()), 5)}
 
@@ -55,7 +56,7 @@ def main(names: list[str]) -> None:
     there = [name for name, path in PATHS.items() if path.exists()]
     for name in names or [*there, "licence", "aird_airs", "essen_erk"]:
         text = text_of(name)
-        line = {"text": name, "symbols": len(text), "first": bits(text, FIRST), "now": bits(text, NOW)}
+        line = {"text": name, "symbols": len(text), **{f"version {one}": bits(text, one) for one in VERSIONS}}
         print(json.dumps(line), flush=True)
         with RESULTS.open("a") as file:
             file.write(json.dumps(line) + "\n")

@@ -79,6 +79,37 @@ class NaiveMixing:
                 words.append([])
         return tuple(words[-1]), tuple(words[-2]) if len(words) > 1 else ()
 
+    def lower(self, word: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(int(self.plan.folded[symbol]) for symbol in word)
+
+    def of_words(self, kind: int) -> Any:
+        """The key of the newer contexts of words, from the whole sequence."""
+        letter = self.plan.letter
+        words: list[list[int]] = [[]]
+        gap: list[int] = []
+        for place, symbol in enumerate(self.sequence):
+            if letter[symbol]:
+                words[-1].append(symbol)
+            elif words[-1]:
+                words.append([])
+            if not letter[symbol]:
+                gap = [*([] if place and letter[self.sequence[place - 1]] else gap), symbol]
+        line = self.two_lines()[1] if self.plan.newline >= 0 else tuple(self.sequence)
+        letters = [place for place, symbol in enumerate(line) if letter[symbol]]
+        indent = line[: letters[0]] if letters else line
+        rest = line[len(indent) :]
+        ends = [place for place, symbol in enumerate(rest) if not letter[symbol]]
+        first = rest[: ends[0]] if ends else ()
+        now, last, before = (tuple(words[-k]) if k <= len(words) else () for k in (1, 2, 3))
+        return {
+            plans.ANY_CASE: self.lower(now),
+            plans.TWO_OF_ANY_CASE: (self.lower(now), self.lower(last)),
+            plans.LEAP: (now, before),
+            plans.GAP: (now, tuple(gap)),
+            plans.INDENTED: (now, indent),
+            plans.UNDER: (now, first),
+        }[kind]
+
     def two_lines(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The line above and this one so far."""
         lines: list[list[int]] = [[], []]
@@ -116,6 +147,8 @@ class NaiveMixing:
                 key = self.two_lines()[1][:2]
             elif kind in (plans.AFTER_ONE, plans.AFTER_TWO):
                 key = tuple(self.followed.get(self.before(kind), [])[-2:])
+            elif kind >= plans.ANY_CASE:
+                key = self.of_words(kind)
             elif kind == plans.PLACE:
                 key = len(self.sequence)
             elif kind == plans.RUN:

@@ -10,13 +10,15 @@ import pytest
 from glnn.contexts import mixing_memory
 from glnn.contexts.mixing import ContextMixing, Reader, firsts, fit_mixing, new_reader
 from glnn.contexts.mixing_logistic import squash, stretch
-from glnn.contexts.mixing_plan import FIRST, NOW, Plan, contexts_for, letters_of, make_plan, newline_of
+from glnn.contexts.mixing_plan import FIRST, NOW, WITH_LINES, Plan, contexts_for, make_plan
 from glnn.contexts.mixing_reading import COUNTS, MIXING, NOTHING
+from glnn.contexts.mixing_script import letters_of, script_of
 from glnn.contexts.mixing_states import NEXT_STATE
 from tests.contexts.naive_mixing import NaiveMixing
 
-TEXT = "the cat sat on the mat. the cat ate the rat; a rat is not a cat, is it? the mat sat on the cat. " * 2
-LINES = f"a = 1, b = 20\n    a = 2\n\n  a line that is longer than all others: {'xy' * 70}\na = 30, b = 4\n{TEXT}"
+TEXT = "The cat sat on the mat. THE CAT ate the rat; a rat is not a Cat, is it? The mat sat on the cat. " * 2
+LINES = f"""a = 1, b = 20\n    a = 2\n\n  a line that is longer than all others: {"xy" * 70}\na = 30, b = 4
+    If the cat, then the mat:\n        sat - the cat\n    if the Cat, then the mat:\n        sat = the cat\n{TEXT}"""
 
 
 def text_codes(text: str = TEXT) -> tuple[np.ndarray, list[str]]:
@@ -37,12 +39,15 @@ def lines(size: int, count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     return np.concatenate(parts), np.concatenate([[0], np.cumsum([part.size for part in parts])])
 
 
+TEXTS = ["text", "text of lines", "first text", "earlier text", "earlier text of lines"]
+
+
 def problem(name: str) -> tuple[Plan, np.ndarray, np.ndarray]:
     """A plan, codes, and which of them begin sequences."""
     if "text" in name:
-        codes, symbols = text_codes(LINES if name == "text of lines" else TEXT)
-        version = FIRST if name == "first text" else NOW
-        plan = make_plan(np.bincount(codes), letters_of(symbols), newline=newline_of(symbols), version=version)
+        codes, symbols = text_codes(LINES if "lines" in name else TEXT)
+        version = {"first": FIRST, "earlier": WITH_LINES}.get(name.split()[0], NOW)
+        plan = make_plan(np.bincount(codes), script_of(symbols), version=version)
         return plan, codes, firsts(np.array([0, codes.size]))
     if name == "few symbols":
         codes = np.tile(np.random.default_rng(1).integers(0, 3, 70), 3)
@@ -52,7 +57,7 @@ def problem(name: str) -> tuple[Plan, np.ndarray, np.ndarray]:
     return make_plan(np.bincount(codes), several=True, stationary=stationary), codes, firsts(starts)
 
 
-@pytest.mark.parametrize("name", ["text", "text of lines", "first text", "few symbols", "lines", "stationary lines"])
+@pytest.mark.parametrize("name", [*TEXTS, "few symbols", "lines", "stationary lines"])
 def test_as_the_plain_transcription(name: str) -> None:
     plan, codes, first = problem(name)
     naive = NaiveMixing(plan)
@@ -91,7 +96,7 @@ def test_step_by_step_is_bit_for_bit_one_run() -> None:
 
 def test_tables_that_grow_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     codes, symbols = text_codes(TEXT * 3)
-    plan, first = make_plan(np.bincount(codes), letters_of(symbols)), firsts(np.array([0, codes.size]))
+    plan, first = make_plan(np.bincount(codes), script_of(symbols)), firsts(np.array([0, codes.size]))
     monkeypatch.setattr(mixing_memory, "_FIRST_SIZE", 64)
     small = new_reader(plan)
     monkeypatch.setattr(mixing_memory, "_FIRST_SIZE", 1 << 14)
@@ -155,7 +160,7 @@ def test_what_a_reading_changes_is_what_it_was_told(several: bool) -> None:
 
 def test_the_text_after_the_data_is_its_continuation() -> None:
     codes, symbols = text_codes()
-    model = fit_mixing(codes, np.array([0, codes.size]), len(symbols), letters_of(symbols))
+    model = fit_mixing(codes, np.array([0, codes.size]), len(symbols), script_of(symbols))
     part, first = codes[:20], np.zeros(20, np.bool_)
     whole = new_reader(model.plan).read(np.concatenate([codes, part]), firsts(np.array([0, codes.size + 20])))
     assert np.array_equal(model.reader(continuing=True).read(part, first), whole[-20:])
@@ -229,3 +234,17 @@ def test_words_only_where_there_are_letters_and_others() -> None:
     assert not letters_of(range(20)).any()
     assert not letters_of(["ab", "cd", "."]).any()
     assert len(contexts_for(40, True, False)) > len(contexts_for(40, False, False))
+
+
+def test_letters_are_the_same_but_for_their_case_where_there_are_both() -> None:
+    symbols = "ABXabcdefgh\u00c4\u00e4\u0130 ."
+    lower = "abXabcdefgh\u00e4\u00e4\u0130 ."
+    assert "".join(symbols[code] for code in script_of(symbols).folded) == lower
+    octets = [*b"ABXabcdefgh\xc4\xe4 ."]
+    assert bytes(octets[code] for code in script_of(octets, are_bytes=True).folded) == b"abXabcdefgh\xc4\xe4 ."
+    assert script_of(range(40)).folded.size == 0
+
+
+def test_lines_end_where_there_is_a_symbol_for_it() -> None:
+    assert script_of("ab\ncdefghijk").newline == 2 == script_of([97, 98, 10], are_bytes=True).newline
+    assert script_of("abcdefghijk").newline == -1 == script_of(range(40)).newline == script_of([97, 98], True).newline

@@ -26,7 +26,8 @@ from glnn.codec.message import not_verified
 from glnn.codec.streams import StreamDecoder
 from glnn.contexts.mixing import ContextMixing
 from glnn.contexts.mixing_memory import new_cursor, new_memory
-from glnn.contexts.mixing_plan import FIRST, NOW, letters_of, make_plan, newline_of
+from glnn.contexts.mixing_plan import NOW, VERSIONS, make_plan
+from glnn.contexts.mixing_script import script_of
 from glnn.predictors.mixture import MixturePredictor
 from glnn.sequences import Alphabet, InputError
 
@@ -165,7 +166,7 @@ def _opened(source: BinaryIO, most_symbols: int | None = None) -> tuple[Header, 
     source.seek(begin + header.code)
     classes, layout = _unpacked(source.read(header.layout), header.numbered)
     source.seek(begin)
-    for version in (NOW, FIRST):
+    for version in reversed(VERSIONS):
         predictor = _fresh(classes, version)
         if fingerprint(predictor) == header.model:
             return header, predictor, layout
@@ -179,8 +180,7 @@ def _fresh(classes: np.ndarray, version: int = NOW) -> MixturePredictor:
         used = np.union1d(used, np.arange(2))
     alphabet = Alphabet(used.tolist(), "bytes")
     frequencies = np.left_shift(np.int64(1), 2 * np.maximum(classes[used] - 1, 0))
-    letter, newline = letters_of(alphabet.symbols, are_bytes=True), newline_of(alphabet.symbols, are_bytes=True)
-    plan = make_plan(frequencies, letter, newline=newline, version=version)
+    plan = make_plan(frequencies, script_of(alphabet.symbols, are_bytes=True), version=version)
     contexts = ContextMixing(plan, new_memory(plan), new_cursor(plan), online=True)
     return MixturePredictor(alphabet, contexts, identity=(used, frequencies))
 

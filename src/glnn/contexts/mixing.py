@@ -27,6 +27,7 @@ from glnn.contexts.mixing_packing import room_to_pack
 from glnn.contexts.mixing_plan import Plan, make_plan
 from glnn.contexts.mixing_pushing import NO_ROOM, Frame
 from glnn.contexts.mixing_reading import ALL, COUNTS, NOTHING, read
+from glnn.contexts.mixing_script import Script
 from glnn.numeric.frame import PerThread
 
 CHUNK = 1 << 15
@@ -262,17 +263,16 @@ def fit_mixing(
     codes: np.ndarray,
     starts: np.ndarray,
     size: int,
-    letter: np.ndarray | None = None,
+    script: Script | None = None,
     online: bool = True,
     stationary: bool | None = None,
     progress: Progress | None = None,
-    newline: int = -1,
 ) -> ContextMixing:
     """Learn by reading once, in the order given, to go on learning or not."""
     stationary = not online if stationary is None else stationary
     several = len(starts) > 2
     counts = np.bincount(codes, minlength=size)
-    plan = make_plan(counts, letter, several, stationary=stationary, newline=newline)
+    plan = make_plan(counts, script, several, stationary=stationary)
     reader = new_reader(plan)
     read_all(reader, codes, firsts(starts), progress=progress)
     return ContextMixing(plan, reader.memory, reader.cursor, online)

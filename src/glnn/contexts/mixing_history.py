@@ -1,8 +1,8 @@
 """The contexts of a place: what came before it, each context as one key, and the slots where they are known.
 
 A cursor is moved along the symbols: the last ones, the word so far, the symbols that the sequence had (how often each:
-the bag; whether at all: the set), its position and its runs, in a text this line and the one above. At the start of a
-sequence all of it starts again.
+the bag; whether at all: the set), its position and its runs, in a text this line and the one above, and how its words
+follow each other. At the start of a sequence all of it starts again.
 """
 
 from __future__ import annotations
@@ -17,15 +17,21 @@ from glnn.contexts.mixing_memory import (
     COLUMN,
     COLUMNS,
     DIFFERENT,
+    FIRST_WORD,
+    FOLDED_HASH,
     FOLLOWED,
+    GAP_HASH,
+    INDENT_HASH,
     LINE_ABOVE,
     MEASURES,
     POSITION,
+    PREVIOUS_FOLDED,
     PREVIOUS_WORD,
     RUN_LENGTH,
     SET_HASH,
     SYMBOLS,
     THIS_LINE,
+    WORD_BEFORE,
     WORD_HASH,
     Cursor,
     Memory,
@@ -35,14 +41,20 @@ from glnn.contexts.mixing_plan import (
     ABOVE,
     AFTER_ONE,
     AFTER_TWO,
+    ANY_CASE,
     BAG,
+    GAP,
+    INDENTED,
     LAST_WORD,
+    LEAP,
     LINE,
     ORDER,
     PLACE,
     RUN,
     SET,
+    TWO_OF_ANY_CASE,
     TWO_WORDS,
+    UNDER,
     WORD,
     Plan,
 )
@@ -108,6 +120,18 @@ def look_up(plan: Plan, memory: Memory, cursor: Cursor, work: Work, learning: bo
                 key = combined(key, np.uint64(memory.followed[work.followed[0]]))
             elif kind == AFTER_TWO:
                 key = combined(key, np.uint64(memory.followed[work.followed[1]]))
+            elif kind == ANY_CASE:
+                key = combined(key, hashes[FOLDED_HASH])
+            elif kind == TWO_OF_ANY_CASE:
+                key = combined(combined(key, hashes[FOLDED_HASH]), hashes[PREVIOUS_FOLDED])
+            elif kind == LEAP:
+                key = combined(combined(key, hashes[WORD_HASH]), hashes[WORD_BEFORE])
+            elif kind == GAP:
+                key = combined(combined(key, hashes[WORD_HASH]), hashes[GAP_HASH])
+            elif kind == INDENTED:
+                key = combined(combined(key, hashes[WORD_HASH]), hashes[INDENT_HASH])
+            elif kind == UNDER:
+                key = combined(combined(key, hashes[WORD_HASH]), hashes[FIRST_WORD])
             for k in range(skip, skip + count):
                 key = combined(key, np.uint64(recent[k] + 1))
         key = combined(key, np.uint64(i + 1)) | ONE
@@ -151,6 +175,28 @@ def _advance_line(symbol: int, plan: Plan, lines: np.ndarray) -> None:
 
 
 @kernel(_nrt=False, forceinline=True)
+def _advance_words(symbol: int, plan: Plan, hashes: np.ndarray) -> None:
+    """What the newer contexts of words ask for, before the word itself has the symbol."""
+    code = np.uint64(symbol + 1)
+    if plan.letter[symbol]:
+        hashes[FOLDED_HASH] = combined(hashes[FOLDED_HASH], np.uint64(plan.folded[symbol] + 1))
+        return
+    if hashes[WORD_HASH] != ZERO:
+        hashes[WORD_BEFORE] = hashes[PREVIOUS_WORD]
+        hashes[PREVIOUS_FOLDED] = hashes[FOLDED_HASH]
+        hashes[FOLDED_HASH] = ZERO
+        hashes[GAP_HASH] = ZERO
+        if hashes[FIRST_WORD] == ZERO:
+            hashes[FIRST_WORD] = hashes[WORD_HASH]
+    elif hashes[FIRST_WORD] == ZERO:
+        hashes[INDENT_HASH] = combined(hashes[INDENT_HASH], code)
+    hashes[GAP_HASH] = combined(hashes[GAP_HASH], code)
+    if symbol == plan.newline:
+        hashes[FIRST_WORD] = ZERO
+        hashes[INDENT_HASH] = ZERO
+
+
+@kernel(_nrt=False, forceinline=True)
 def advance(symbol: int, plan: Plan, memory: Memory, cursor: Cursor, learning: bool) -> None:
     """Move past a symbol; when learning, it becomes part of the history."""
     follow(symbol, memory, cursor)
@@ -165,6 +211,8 @@ def advance(symbol: int, plan: Plan, memory: Memory, cursor: Cursor, learning: b
         recent[k] = recent[k - 1]
     recent[0] = symbol
     code = np.uint64(symbol + 1)
+    if plan.folded.size > 0:
+        _advance_words(symbol, plan, hashes)
     if plan.letter[symbol]:
         hashes[WORD_HASH] = combined(hashes[WORD_HASH], code)
     elif hashes[WORD_HASH] != ZERO:

@@ -28,6 +28,9 @@ PLACED = np.dtype([("key", np.uint64), ("at", np.int64)], align=True)
 SYMBOLS, CONTEXTS, DECISIONS, PLACES = range(4)
 # Numbers of Cursor
 WORD_HASH, PREVIOUS_WORD, BAG_HASH, SET_HASH = range(4)
+# What only the newer contexts of words ask for: two words back, this word and the last one in lower case, what stands
+# before this word, how the line is indented, and its first word.
+WORD_BEFORE, FOLDED_HASH, PREVIOUS_FOLDED, GAP_HASH, INDENT_HASH, FIRST_WORD = range(4, 10)
 POSITION, RUN_LENGTH, DIFFERENT = range(3)
 
 RUNS = 64
@@ -200,7 +203,7 @@ def new_cursor(plan: Plan) -> Cursor:
     matches = plan.match_lengths.size
     return Cursor(
         np.full(REACH, plan.lengths.size, np.int64),
-        np.zeros(4, np.uint64),
+        np.zeros(FIRST_WORD + 1 if plan.folded.size else SET_HASH + 1, np.uint64),
         np.zeros(3, np.int64),
         np.full(matches, -1, np.int64),
         np.zeros(matches, np.int64),

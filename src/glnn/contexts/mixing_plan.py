@@ -7,22 +7,23 @@ how each of them began.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from glnn.contexts.decomposition import huffman
+from glnn.contexts.mixing_script import Script
 from glnn.contexts.mixing_states import NEXT_STATE
 
 # Kinds of contexts; each has a number of symbols, and SKIP leaves out that many first.
 ORDER, SKIP, WORD, TWO_WORDS, BAG, SET, RUN, PLACE = range(8)
 LAST_WORD, ABOVE, LINE, AFTER_ONE, AFTER_TWO = range(8, 13)
+ANY_CASE, TWO_OF_ANY_CASE, LEAP, GAP, INDENTED, UNDER = range(13, 19)
 # The farthest symbol that a context or the check of a match looks back at.
 REACH = 48
-# Plans as they were first made, for files of that time, and as they are made now.
-FIRST, NOW = 1, 2
-_FINAL_RATES = {FIRST: 0.02, NOW: 0.005}
+# Plans as they were made once, for files of those times, and as they are made now: with contexts of lines, and with
+# more contexts of words.
+FIRST, WITH_LINES, NOW = VERSIONS = 1, 2, 3
 # Few symbols, as in DNA: one says little, and contexts must be long.
 _FEW = 8
 _MATCH_BITS = (18.0, 32.0)
@@ -60,26 +61,28 @@ class Plan(NamedTuple):
     """Whether a weight set is chosen by the last two symbols."""
     final_rate: float
     """How fast the second layer begins to learn."""
+    folded: np.ndarray
+    """The symbol in lower case, for contexts of words; empty where there are only those of before."""
 
 
 def make_plan(
     frequencies: np.ndarray,
-    letter: np.ndarray | None = None,
+    script: Script | None = None,
     several: bool = False,
     outside: int = 0,
     stationary: bool = False,
-    newline: int = -1,
     version: int = NOW,
 ) -> Plan:
-    """The plan for symbols of these frequencies; `letter` marks the symbols that words are made of.
+    """The plan for symbols of these frequencies; `script` tells what they are in a text.
 
-    One text has more to look at now than in the first version; several sequences are read as before.
+    One text has more to look at now than in earlier versions; several sequences are read as in the first.
     """
     if several or frequencies.size <= _FEW:
         version = FIRST
+    letter, folded, newline = script or Script()
     newline = -1 if version == FIRST else newline
     size = frequencies.size
-    letter = np.zeros(size, np.bool_) if letter is None else letter
+    letter = letter if letter.size else np.zeros(size, np.bool_)
     tree = huffman(frequencies + 1)
     branchings, bits, lengths = tree.codes
     depth = np.zeros(len(tree.children), np.int64)
@@ -107,7 +110,8 @@ def make_plan(
         NEXT_STATE,
         newline,
         version != FIRST,
-        _FINAL_RATES[version],
+        0.02 if version == FIRST else 0.005,
+        folded if version >= NOW else folded[:0],
     )
 
 
@@ -128,6 +132,9 @@ def contexts_for(size: int, words: bool, several: bool, lines: bool = False, ver
         contexts += [(AFTER_ONE, 1, 0), (AFTER_TWO, 1, 0)]
         contexts += [(ABOVE, 1, 0), (LINE, 1, 0)] if lines else []
         contexts += [(LAST_WORD, 0, 0)] if words else []
+    if words and version >= NOW:
+        contexts += [(kind, 0, 0) for kind in (ANY_CASE, TWO_OF_ANY_CASE, LEAP, GAP)]
+        contexts += [(kind, 0, 0) for kind in (INDENTED, UNDER) if lines]
     return contexts
 
 
@@ -137,34 +144,6 @@ def match_lengths_for(frequencies: np.ndarray) -> np.ndarray:
     entropy = max(float(-(share * np.log2(share)).sum()), 0.5) if share.size else 8.0
     lengths = {min(max(2, int(np.ceil(bits / entropy))), REACH - 8) for bits in _MATCH_BITS}
     return np.array(sorted(lengths), np.int64)
-
-
-def letters_of(symbols: Iterable[Any], are_bytes: bool = False) -> np.ndarray:
-    """Which symbols words are made of: letters, digits and the underscore, when there are other characters too."""
-    marks = [_is_byte_of_a_word(symbol) if are_bytes else _is_letter(symbol) for symbol in symbols]
-    letters = np.array([mark is True for mark in marks], np.bool_)
-    several_words = any(mark is False for mark in marks) and letters.sum() > _FEW
-    return letters if several_words else np.zeros(len(marks), np.bool_)
-
-
-def newline_of(symbols: Iterable[Any], are_bytes: bool = False) -> int:
-    """The code of the symbol that ends a line, or −1."""
-    end = ord("\n") if are_bytes else "\n"
-    return next((code for code, symbol in enumerate(symbols) if type(symbol) is type(end) and symbol == end), -1)
-
-
-def _is_letter(symbol: Any) -> bool | None:
-    """True for what words are made of, False for another character, None for what is no character."""
-    if not isinstance(symbol, str) or len(symbol) != 1:
-        return None
-    return symbol.isalnum() or symbol == "_"
-
-
-def _is_byte_of_a_word(symbol: Any) -> bool | None:
-    """The same for bytes; those from 128 on are parts of letters in UTF-8."""
-    if not isinstance(symbol, int):
-        return None
-    return symbol >= 128 or chr(symbol).isalnum() or symbol == ord("_")
 
 
 def names_of(plan: Plan) -> tuple[str, ...]:
@@ -183,6 +162,12 @@ def names_of(plan: Plan) -> tuple[str, ...]:
         LINE: "last {count} and how the line began",
         AFTER_ONE: "last {count} and what followed it before",
         AFTER_TWO: "last {count} and what followed the last two before",
+        ANY_CASE: "word of any case",
+        TWO_OF_ANY_CASE: "two words of any case",
+        LEAP: "word and the one before the last",
+        GAP: "word and what stands before it",
+        INDENTED: "word and how far the line is indented",
+        UNDER: "word and the first one of the line",
     }
     contexts = [
         named[kind].format(count=count, skip=skip)

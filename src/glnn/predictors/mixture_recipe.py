@@ -14,7 +14,8 @@ import numpy as np
 
 from glnn.contexts.mixing import CHUNK, ContextMixing, firsts, new_reader
 from glnn.contexts.mixing_averaging import WeightAverage
-from glnn.contexts.mixing_plan import FIRST, NOW, Plan, letters_of, make_plan, newline_of
+from glnn.contexts.mixing_plan import FIRST, NOW, VERSIONS, Plan, make_plan
+from glnn.contexts.mixing_script import script_of
 from glnn.contexts.ngram import LONGEST_ORDER
 from glnn.predictors import Predictor
 from glnn.predictors.ends import Ends
@@ -162,10 +163,9 @@ class Recipe:
 def plan_of(data: Encoded, outside: int, stationary: bool, version: int = NOW) -> Plan:
     """What a mixture looks at in such data."""
     alphabet = data.alphabet
-    are_bytes = alphabet.base.kind == "bytes"
-    letter, newline = letters_of(alphabet.symbols, are_bytes), newline_of(alphabet.symbols, are_bytes)
+    script = script_of(alphabet.symbols, alphabet.base.kind == "bytes")
     counts = np.bincount(data.codes, minlength=len(alphabet))
-    return make_plan(counts, letter, len(data) > 1, outside, stationary, newline, version)
+    return make_plan(counts, script, len(data) > 1, outside, stationary, version)
 
 
 def for_network(data: Encoded) -> Encoded:
@@ -240,7 +240,7 @@ def _check(recipe: Recipe) -> None:
         raise InputError("the sequences read do not fit the symbols read")
     if recipe.planned is not None and (type(recipe.planned) is not int or not 0 < recipe.planned <= recipe.codes.size):
         raise InputError(f"the plan is made from {recipe.planned!r} of {recipe.codes.size} symbols")
-    if recipe.version not in (FIRST, NOW):
+    if recipe.version not in VERSIONS:
         raise InputError(f"the plan is of version {recipe.version!r}: this glnn knows {FIRST} to {NOW}")
     if type(recipe.cut) is not int or not 0 <= recipe.cut <= recipe.codes.size:
         raise InputError(f"the members begin at {recipe.cut!r} of {recipe.codes.size} symbols")
