@@ -122,7 +122,7 @@ def contexts_for(size: int, words: bool, several: bool, lines: bool = False, ver
         orders = (0, 1, 2, 3, 4, 6, 8, 11, 14, 18, 24)
     contexts = [(ORDER, order, 0) for order in orders]
     if words:
-        contexts += [(WORD, 0, 0), (TWO_WORDS, 0, 0)]
+        contexts += [(kind, 0, 0) for kind in ((WORD, TWO_WORDS) if version < NOW else (ANY_CASE, TWO_OF_ANY_CASE))]
     contexts += [(SKIP, 1, 1), (SKIP, 2, 1)]
     if several:
         contexts += [(BAG, 1, 0), (SET, 1, 0), (RUN, 0, 0), (PLACE, 1, 0)]
@@ -133,7 +133,7 @@ def contexts_for(size: int, words: bool, several: bool, lines: bool = False, ver
         contexts += [(ABOVE, 1, 0), (LINE, 1, 0)] if lines else []
         contexts += [(LAST_WORD, 0, 0)] if words else []
     if words and version >= NOW:
-        contexts += [(kind, 0, 0) for kind in (ANY_CASE, TWO_OF_ANY_CASE, LEAP, GAP)]
+        contexts += [(LEAP, 0, 0), (GAP, 0, 0)]
         contexts += [(kind, 0, 0) for kind in (INDENTED, UNDER) if lines]
     return contexts
 
