@@ -36,6 +36,7 @@ POSITION, RUN_LENGTH, DIFFERENT = range(3)
 RUNS = 64
 LENGTHS, MISSES = 16, 4
 NODES = 256
+MOST_SETS = 8
 # Rows of the weight set that the last two symbols choose, by their hash.
 PAIRS = 1 << 11
 # What followed the last symbol, and the last two by their hash: two symbols each, of so many bits.
@@ -127,6 +128,9 @@ class Work(NamedTuple):
     run: np.ndarray
     match: np.ndarray
     expected: np.ndarray
+    heard: np.ndarray
+    """The probabilities of which the mixer has the log-odds, each with a sign; ½ where nothing is said."""
+    sign: np.ndarray
     x: np.ndarray
     row: np.ndarray
     log_odds: np.ndarray
@@ -220,7 +224,8 @@ def new_work(plan: Plan) -> Work:
     sets = base.size - 1
     depth = plan.branchings.shape[1] + 1
     decision, state, run = np.zeros((3, depth, contexts), np.int64)
-    log_odds, chance = np.zeros((2, depth, sets))
+    log_odds, chance = np.zeros((2, depth, MOST_SETS))
+    heard, sign = np.zeros((2, inputs_of(plan)))
     return Work(
         np.zeros(contexts, np.uint64),
         np.zeros(contexts, np.int64),
@@ -238,6 +243,8 @@ def new_work(plan: Plan) -> Work:
         run,
         np.zeros((depth, matches, 2), np.int64),
         np.zeros((depth, contexts + matches), np.int64),
+        heard,
+        sign,
         np.zeros((depth, inputs_of(plan))),
         np.zeros((depth, sets), np.int64),
         log_odds,
