@@ -13,7 +13,7 @@ import numba
 import pytest
 from numba.core import event
 
-from glnn.numeric.kernel import kernel
+from glnn.numeric.kernel import digest_of, kernel
 
 PROGRAM = """
 from glnn.numeric.kernel import kernel
@@ -45,6 +45,16 @@ def test_kernels_are_kept_for_the_next_process(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     subprocess.run([sys.executable, str(tmp_path / "program.py")], env=environment, check=True, capture_output=True)
     assert list((tmp_path / "cache" / "glnn").rglob("*.nbi"))
+
+
+def test_every_source_that_is_compiled_has_a_say_in_where_kernels_are_kept(tmp_path: Path) -> None:
+    def written(name: str, text: str) -> str:
+        (tmp_path / name).write_text(text)
+        return digest_of(tmp_path)
+
+    digests = {written("a.py", f"@{kind}\ndef f(): return {n}\n") for kind in ("kernel()", "intrinsic") for n in (1, 2)}
+    assert len(digests) == 4
+    assert written("b.py", "x = 1\n") == written("b.py", "x = 2\n")
 
 
 @pytest.mark.skipif(not hasattr(os, "setuid"), reason="users without a home are of POSIX systems")

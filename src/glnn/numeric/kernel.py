@@ -113,14 +113,18 @@ def _writable(folder: str) -> bool:
 @cache
 def cache_folder() -> str:
     """The folder for this state of the sources; empty for a user without a home."""
-    package = Path(__file__).resolve().parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        text = path.read_bytes()
-        if b"@kernel" in text:
-            digest.update(path.name.encode() + text)
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     except RuntimeError:
         return ""
-    return str(home / "glnn" / f"kernels-{digest.hexdigest()[:16]}")
+    return str(home / "glnn" / f"kernels-{digest_of(Path(__file__).resolve().parents[1])[:16]}")
+
+
+def digest_of(package: Path) -> str:
+    """A number that changes with every source that is compiled, kernels and what is put into them."""
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        text = path.read_bytes()
+        if b"@kernel" in text or b"intrinsic" in text:
+            digest.update(path.name.encode() + text)
+    return digest.hexdigest()
