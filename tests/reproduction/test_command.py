@@ -84,6 +84,7 @@ def test_a_sweep_its_table_and_its_figures(glnn, tmp_path: Path) -> None:
         (("xor", "--quasi", "2", "--batches", "2"), "--quasi and --batches were both given"),
         (("xor", "--strict", "300"), "--strict was given without --quasi: by the paper's steps runs creep; add"),
         (("xor", "--strict", "300", "--quasi", "2", "--restart", "4"), "--strict and --restart were both given: each"),
+        (("xor", "--forget", "--quasi", "2"), "--forget was given without --strict, which says what is slow; add"),
         (("table", "--strict", "300"), "--strict was given with table; it is an option of xor"),
         (("xor", "--sizes", "5"), "--sizes was given with xor; it is an option of table"),
         (("table", "--only", "music", "--only", "GRU"), "no setting has 'music' and 'GRU' in it (--only); one of them"),
@@ -106,6 +107,7 @@ def test_no_option_is_passed_over(glnn, what: str) -> None:
     assert set(options) == set().union(*_TAKEN.values())
     given = {
         "apart": (),
+        "forget": (),
         "half_count": (),
         "no_run": (),
         "out": ("none",),
@@ -127,6 +129,7 @@ def test_no_option_is_passed_over(glnn, what: str) -> None:
         (("--batches", "2", "--restart", "4"), "xor-stretches"),
         (("--half-count", "--quasi", "2"), "xor-quasi"),
         (("--half-count", "--quasi", "2", "--strict", "4"), "xor-strict"),
+        (("--half-count", "--quasi", "2", "--strict", "4", "--forget"), "xor-forget"),
     ],
 )
 def test_each_way_of_distant_xor_has_its_place_in_a_page(glnn, tmp_path: Path, given, name: str) -> None:

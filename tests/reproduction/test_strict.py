@@ -130,3 +130,43 @@ def test_lines_from_before_it_mean_what_they_meant() -> None:
     strict = xor_settings(half_count=True, quasi=60, strict=180)[0]
     assert strict.form.startswith("begun anew if at chance after 180 passes or falling slowly, quasi-Newton")
     assert from_json(to_json(strict)) == strict != before
+
+
+def test_a_slow_start_forgets_its_way_before_it_is_given_up(short: pytest.MonkeyPatch) -> None:
+    """Every look finds it slow; forgetting helps until it does not."""
+    short.setattr(xor, "hopeless", lambda setting, points, since, lines: points[-1].passes >= since + 4)
+    setting = xor_settings(30, 1, 30, half_count=True, quasi=1, strict=4, forget=True)[0]
+    helped = iter([True, True, False])
+    short.setattr(xor, "helps_to_forget", lambda *given: next(helped, False))
+    memories = []
+    short.setattr(xor, "begin_anew", lambda *given: memories.append("anew"))
+    line = run_setting(setting)
+    assert line["forgotten"] == [4, 8] and line["starts"][:2] == [0, 12] and memories
+    assert "forgotten" not in run_setting(replace(setting, forget=False))
+
+
+def test_forgetting_helps_past_chance_unless_it_did_not_the_last_time() -> None:
+    def helps(bits: float, stood: float = float("inf")) -> bool:
+        return xor.helps_to_forget(points(bits)[0], stood, LINES)
+
+    assert helps(900) and not helps(960) and not helps(float("nan"))
+    assert helps(700, 900) and not helps(800, 900)
+
+
+def test_what_is_forgotten_are_the_pairs(short: pytest.MonkeyPatch) -> None:
+    setting = xor_settings(12, 1, 30, half_count=True, quasi=1, strict=4, forget=True)[0]
+    short.setattr(xor, "hopeless", lambda setting, points, since, lines: points[-1].passes == 8)
+    short.setattr(xor, "helps_to_forget", lambda *given: True)
+    forgetting, other = run_setting(setting), run_setting(replace(setting, forget=False, strict=0, restart=1000))
+    before, after = (
+        [bits == same for bits, same in zip(forgetting["trajectory"][name], other["trajectory"][name], strict=True)]
+        for name in ("passes", "train_bits")
+    )
+    assert all(before) and after[:5] == [True] * 5 and not any(after[5:])
+
+
+def test_lines_from_before_forgetting_mean_what_they_meant() -> None:
+    before = xor_settings(half_count=True, quasi=120, strict=300)[0]
+    written = to_json(before)
+    assert written.pop("forget") is False and "forget" in LATER and from_json(written) == before
+    assert "forgotten" not in before.form and "forgotten" in replace(before, forget=True).form

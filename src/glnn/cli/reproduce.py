@@ -34,6 +34,7 @@ _TAKEN = {
         "dwell",
         "quasi",
         "strict",
+        "forget",
     ),
     "figures": ("scale", "out", "figures", "json", "quiet"),
 }
@@ -107,6 +108,12 @@ class XorOptions(NamedTuple):
             help="Distant XOR: with --quasi, begun anew if not leaving chance after PASSES, or slow past it.",
         ),
     ] = 0
+    forget: Annotated[
+        bool,
+        typer.Option(
+            "--forget", help="Distant XOR: with --strict, what is slow forgets its way before it is given up."
+        ),
+    ] = False
 
 
 @options.with_fields("xor", XorOptions)
@@ -216,7 +223,7 @@ def _marker(what: str, reading: str, xor: XorOptions) -> str:
     if what == "table":
         return "table-text" if reading == "text" else "table"
     if xor.quasi:
-        return "xor-strict" if xor.strict else "xor-quasi"
+        return "xor-forget" if xor.forget else "xor-strict" if xor.strict else "xor-quasi"
     if xor.half_count:
         return "xor-half"
     return "xor-stretches" if xor.batches or xor.restart else "xor"
@@ -266,6 +273,8 @@ def _wanted(
         raise InputError("--strict was given without --quasi: by the paper's steps runs creep; add --quasi 120")
     if xor.strict and xor.restart:
         raise InputError("--strict and --restart were both given: each says when a run begins anew; drop one")
+    if xor.forget and not xor.strict:
+        raise InputError("--forget was given without --strict, which says what is slow; add --strict 300")
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
     return xor_settings(passes, seeds or XOR_SEEDS, xor.lines or 0, *xor[1:])
 

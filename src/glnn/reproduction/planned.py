@@ -121,19 +121,19 @@ def xor_settings(
     dwell: int = 0,
     quasi: int = 0,
     strict: int = 0,
+    forget: bool = False,
 ) -> list[Setting]:
     """Distant XOR: a fully connected GLNN of ten units, both metrics, each seed with sequences of its own.
 
-    `batches`, `restart` and `quasi` (together, with `longest`, `dwell` and `strict`), `fold`, `longest`, `coherence`
-    and `apart` add the same runs in these forms, which come first: they are over sooner. With `half_count` all of them
-    begin as estimators do, not with log 0, where symbols are never predicted; `length` is the T of all their lines, if
-    it is not the paper's.
+    `batches`, `restart` and `quasi` (together, with `longest`, `dwell`, `strict` and `forget`), `fold`, `longest`,
+    `coherence` and `apart` add the same runs in these forms, which come first: they are over sooner. With `half_count`
+    all of them begin as estimators do, not with log 0, where symbols are never predicted; `length` is the T of all
+    their lines, if it is not the paper's.
     """
     silent = not half_count
+    together = {"batches": batches, "restart": restart, "dwell": dwell, "longest": longest, "quasi": quasi}
     forms = [
-        {"batches": batches, "restart": restart, "dwell": dwell, "longest": longest, "quasi": quasi, "strict": strict}
-        if batches or restart or quasi
-        else None,
+        {**together, "strict": strict, "forget": forget} if batches or restart or quasi else None,
         {"fold": fold} if fold else None,
         {"longest": longest} if longest and not (batches or restart or quasi) else None,
         {"coherence": coherence} if coherence else None,

@@ -137,6 +137,9 @@ class Setting:
     strict: int = 0
     """Distant XOR: with `quasi`, passes after which a start that is not leaving chance is given up; past chance, one
     that falls too slowly is (`keeps_pace` in `xor.py`). 0 for the rule of `restart`."""
+    forget: bool = False
+    """Distant XOR: with `strict`, a start past chance that falls too slowly first forgets its pairs, and is given up
+    if that does not help."""
     silent: bool = False
     """Whether symbols that are never to be predicted begin with log 0, as w_0y = log ν_y has it. Estimators, which may
     meet them later on, begin with the log of half a count."""
@@ -164,6 +167,7 @@ class Setting:
             f"{self.dwell} steps on each" if self.dwell else "",
             f"begun anew if at chance after {self.restart} passes{still}" if self.restart else "",
             f"begun anew if at chance after {self.strict} passes or falling slowly" if self.strict else "",
+            "pairs forgotten before" if self.forget else "",
             f"quasi-Newton steps past chance or after {self.quasi}" if self.quasi else "",
             f"recipe {self.recipe}" if self.recipe else "",
             "begun at half a count" if self.source == "xor" and not self.silent else "",
@@ -198,6 +202,7 @@ LATER = (
     "dwell",
     "quasi",
     "strict",
+    "forget",
     "silent",
 )
 

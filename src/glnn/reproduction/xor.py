@@ -130,13 +130,16 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
     record.measure(trainer.progress.params, 0)
     parts, lines = max(1, setting.batches), int(trainer.data.mask.sum())
     measuring, starts, anew = 0.0, [0], bool(setting.restart or setting.strict)
+    # Where the start, or its memory, begins, and the bits it had when it forgot.
+    since, stood = 0, math.inf
+    forgotten: list[int] = []
     given_up: list[tuple[float, Params]] = []
     taken_up: int | None = None
     budget = parse_budget(setting.budget)
     most = math.inf if budget.passes is None else budget.passes
 
     def watch(info: StepInfo, trainer: Trainer) -> bool:
-        nonlocal measuring, taken_up
+        nonlocal measuring, taken_up, since, stood
         passes = info.passes // parts
         if isinstance(trainer, QuasiNewtonTrainer) and info.log_likelihood > -LEFT * math.log(2.0) * lines:
             trainer.first_steps = min(trainer.first_steps, info.step)
@@ -146,7 +149,12 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
             measuring += time.process_time() - begun
             # What has succeeded is only watched a little longer.
             done = taken_up is not None or (setting.strict and success_passes(record.points) is not None)
-            if anew and not done and hopeless(setting, record.points, starts[-1], lines):
+            slow = anew and not done and hopeless(setting, record.points, since, lines)
+            if slow and setting.forget and helps_to_forget(record.points[-1], stood, lines):
+                trainer.progress.memory = {}
+                since, stood = passes, record.points[-1].train_bits
+                forgotten.append(passes)
+            elif slow:
                 given_up.append((record.points[-1].train_bits, trainer.progress.params))
                 if setting.strict and most - passes < TOO_FEW:
                     taken_up = passes
@@ -154,6 +162,7 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
                 else:
                     begin_anew(setting, trainer)
                     starts.append(passes)
+                    since, stood = passes, math.inf
         success = success_passes(record.points)
         return success is not None and passes >= success + PASSES_AFTER_SUCCESS
 
@@ -170,6 +179,7 @@ def run_xor(setting: Setting, sequences: Sequences) -> dict[str, Any]:
         **({"folds": fold.folds} if setting.fold else {}),
         **({"starts": starts} if anew else {}),
         **({"taken_up": taken_up} if setting.strict else {}),
+        **({"forgotten": forgotten} if setting.forget else {}),
         **step_records(progress),
         "cpu_seconds": round(progress.seconds - measuring, 1),
         "stopped": "success" if progress.reason == "callback" else progress.reason,
@@ -213,6 +223,15 @@ def keeps_pace(points: list[XorPoint], start: int, strict: int, lines: int) -> b
         past = [point for point in mine if point.train_bits < LEFT * lines]
         return last.train_bits < max((1.0 - PACE) * before(PACE_PASSES, past), SOLVED * lines)
     return last.passes < start + strict or last.train_bits < before(MOVING_PASSES, mine) - MOVING * lines
+
+
+def helps_to_forget(point: XorPoint, stood: float, lines: int) -> bool:
+    """Whether a slow start should try without its pairs: past chance, unless that did not help the last time.
+
+    Pairs of steps and gradients tell the curvature where the start was; where it stands they can lead astray. `stood`
+    is what it needed when it forgot them last, infinity if it never did.
+    """
+    return point.train_bits < min(LEFT * lines, (1.0 - PACE) * stood)
 
 
 def begin_anew(setting: Setting, trainer: Trainer) -> None:
