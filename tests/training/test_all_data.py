@@ -164,6 +164,21 @@ def test_networks_that_foresee_validation_data_less_stay_as_they_were(learned: b
     assert run.chosen is (params if learned else run.progress.best)
 
 
+@pytest.mark.small
+@pytest.mark.parametrize("training", ["stochastic", "batch"])
+def test_what_is_judged_again_does_not_read_all_of_long_data(training: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a megabyte that took as long as the training."""
+    asked = []
+    monkeypatch.setattr(all_data, "state_after", lambda *given: asked.append(given[3]))
+    data = encoded(TEXT)
+    run = _trained(data, 1)
+    assert run.progress is not None and run.settings is not None
+    run.settings = run.settings if training == "stochastic" else Settings()
+    parts = Training([run], Size(4, 2, 1), TrainingData(data, data), [2], lambda _: None)
+    assert all_data._learned(run, run.progress.best, parts)
+    assert asked == [training == "stochastic"] * 2
+
+
 def _fitted(observer: Observer | None = None, **given: Any) -> Any:
     parameters = {"units": 5, "degree": 2, "budget": 0.5, "random_state": 1, "verbose": 0, "n_jobs": 1}
     return glnn.GLNN(**{**parameters, **given}).fit(TEXT, "cab" + TEXT, observer=observer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glnn.output.uniform import regularise
-from glnn.sequences import Encoded, encode
+from glnn.sequences import Encoded, TrainingData, encode
 from glnn.training import validation as validation_module
 from glnn.training.corpus import prepare
 from glnn.training.engine import Engine
 from glnn.training.settings import Settings
 from glnn.training.trainer import Trainer
-from glnn.training.validation import Validation, hold_out
+from glnn.training.validation import Validation, hold_out, last_of, state_after
 from tests import naive
 from tests.training.problems import problem
 
@@ -92,6 +93,20 @@ def test_a_held_out_tail_continues_from_the_training_state(name: str, monkeypatc
             regularise(Engine(case.model, prepare(tail, 100)).log_likelihoods(case.params), 3).sum()
         )
         assert alone != pytest.approx(expected, rel=1e-6)
+
+
+def test_lately_reads_the_last_of_the_training_data_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validation_module, "_BURN_IN", 20)
+    case, data = problem("glnn"), one_sequence(80)
+    train, tail, continues = hold_out(data)
+    parts = TrainingData(train, tail, continues=continues)
+    last = Engine(case.model, prepare(encode(parts.train.codes[-20:].tolist(), alphabet=range(3)), 1000))
+    found = state_after(case.model, case.params, parts, lately=True)
+    np.testing.assert_array_equal(found, last.forward(case.params).state)
+    assert not np.array_equal(found, state_after(case.model, case.params, parts))
+    # Of several sequences no more than the last one, and all of what is short.
+    assert last_of(encode([[0, 1], [2, 1, 0]], alphabet=range(3))).codes.tolist() == [2, 1, 0]
+    assert state_after(case.model, case.params, replace(parts, continues=False), lately=True) is None
 
 
 def test_the_trainer_scores_the_tail_behind_its_own_data() -> None:

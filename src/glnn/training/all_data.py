@@ -170,7 +170,7 @@ def _likelihood_held(run: Run, params: Params, parts: TrainingData) -> float:
     Not the score, whose regularisation costs more than all else where nearly everything is foreseen.
     """
     assert run.validation is not None
-    values = run.validation.log_likelihoods(params, state_after(run.model, params, parts))
+    values = run.validation.log_likelihoods(params, state_after(run.model, params, parts, _on_chunks(run)))
     return float(log_mixed(values, least_share(parts), len(parts.train.alphabet)).mean())
 
 

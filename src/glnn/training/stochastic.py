@@ -26,7 +26,7 @@ from glnn.training.sizes import LONG
 from glnn.training.trainer import Callback, Trainer
 from glnn.training.unbroken import steps_on
 from glnn.training.updates import ADAM_RATE, Adam, RunningMetric, Update, longest, own_share
-from glnn.training.validation import Validation
+from glnn.training.validation import Validation, last_of
 
 ROUND = 25_000
 """Positions in a round, or once all data if there are fewer."""
@@ -39,7 +39,6 @@ _RISE, _FALL = 0.02, 0.3
 _ENOUGH = 0.25
 _JUMP, _LEAST_JUMP = 1.25, 0.05
 _LEAST_SCALE = 1.0 / 64.0
-_BURN_IN = 1024
 _PARTS = ("w", "theta", "V0")
 
 
@@ -259,10 +258,7 @@ class StochasticTrainer(Trainer):
 
     def _state_after(self, params: Params) -> np.ndarray:
         """The state after the training data, from its last thousand symbols."""
-        begin = max(int(self.data.starts[-2]), self.data.codes.size - _BURN_IN)
-        codes, mask = self.data.codes[begin:], self.data.mask[begin:]
-        tail = Encoded(codes, np.array([0, codes.size], np.int64), mask, self.data.alphabet)
-        corpus = prepare(tail, stretch_length(self.model.units))
+        corpus = prepare(last_of(self.data), stretch_length(self.model.units))
         return Engine(self.model, corpus, self.workers, 0).forward(params).state
 
     def _memory(self) -> dict[str, np.ndarray]:

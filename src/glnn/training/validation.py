@@ -44,6 +44,7 @@ class Validation:
         return total if np.isfinite(total) else -np.inf
 
 
+_BURN_IN = 1024
 # What a model that reads once has not read when it is shown on its own data.
 HELD_OUT_TO_SHOW = 0.2
 
@@ -105,9 +106,21 @@ def least_share(parts: TrainingData) -> float:
     return 1.0 / (parts.train.codes.size + 2.0)
 
 
-def state_after(model: Model, params: Params, parts: TrainingData) -> np.ndarray | None:
-    """A network's state after the training data, where the validation data go on from there."""
+def state_after(model: Model, params: Params, parts: TrainingData, lately: bool = False) -> np.ndarray | None:
+    """A network's state after the training data, where the validation data go on from there.
+
+    `lately` reads no more than the last of them, which is as far as training on chunks looks back: all of long data
+    would take as long as a good part of the training.
+    """
     if not parts.continues:
         return None
+    data = last_of(parts.train) if lately else parts.train
     with single_threaded_blas():
-        return Engine(model, prepare(parts.train, stretch_length(model.units)), memory=0).forward(params).state
+        return Engine(model, prepare(data, stretch_length(model.units)), memory=0).forward(params).state
+
+
+def last_of(data: Encoded) -> Encoded:
+    """The last thousand symbols of the last sequence."""
+    begin = max(int(data.starts[-2]), data.codes.size - _BURN_IN)
+    codes, mask = data.codes[begin:], data.mask[begin:]
+    return Encoded(codes, np.array([0, codes.size], np.int64), mask, data.alphabet)
