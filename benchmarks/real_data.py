@@ -299,6 +299,7 @@ def write_page(path: Path) -> None:
     text = filled(text, "sources", mixture_sources.table())
     text = filled(text, "large text", large_text.table())
     text = filled(text, "large code", large_text.table(kind="code"))
+    text = filled(text, "large books", large_text.table(kind="books"))
     text = filled(text, "times", network_tables.times(lines))
     hidden = table(RESULTS_OF_HMM, ("HMM", "hmmlearn", "hmmlearn, 60 states"), budget=None)
     RECORD.write_text(filled(text, "hmmlearn", hidden))

@@ -288,7 +288,7 @@ def test_members_that_know_the_end_take_the_places_of_those_it_was_read_with(tmp
     model = glnn.Mixture(networks=0, learning="online", unknown="error", verbose=0).fit(cases(150))
     data = model._given(cases(150), None, None, None, None).train
     options = {"members": 3, "restarts": 3, "refit": False, "random_state": 0}
-    network = glnn.GLNN(4, 2, budget=2, end=False, unknown="error", verbose=0, **options).fit(for_network(data))
+    network = glnn.GLNN(4, 2, budget=4, end=False, unknown="error", verbose=0, **options).fit(for_network(data))
     judged = network.that_held_out()
     assert [len(one.networks_) for one in (network, judged)] == [3, 1]
     cut = data.codes.size - network.held_out_

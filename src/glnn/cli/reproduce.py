@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from glnn.cli import options
+from glnn.cli.reproduce_xor import XorOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,100 +21,9 @@ INTERRUPTED = 130
 _RUNNING = ("scale", "out", "workers", "cluster", "steps", "seeds", "only", "limit", "no_run", "page", "json", "quiet")
 _TAKEN = {
     "table": (*_RUNNING, "sizes", "reading"),
-    "xor": (
-        *_RUNNING,
-        "lines",
-        "apart",
-        "coherence",
-        "longest",
-        "fold",
-        "half_count",
-        "batches",
-        "length",
-        "restart",
-        "dwell",
-        "quasi",
-        "strict",
-        "forget",
-    ),
+    "xor": (*_RUNNING, *XorOptions._fields),
     "figures": ("scale", "out", "figures", "json", "quiet"),
 }
-
-
-class XorOptions(NamedTuple):
-    """The ways of distant XOR."""
-
-    lines: Annotated[int | None, typer.Option(min=1, help="Distant XOR: lines in a sequence (10,000).")] = None
-    apart: Annotated[bool, typer.Option("--apart", help="Distant XOR: also with each line a sequence of its own.")] = (
-        False
-    )
-    coherence: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="STEPS", help="Distant XOR: also with steps shortened, measured every STEPS steps."
-        ),
-    ] = 0
-    longest: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="SYMBOLS",
-            help="Distant XOR: also (with --batches: those) with time scales from 2 to this many symbols.",
-        ),
-    ] = 0
-    fold: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="STEPS",
-            help="Distant XOR: also with constant units folded, looked for every STEPS steps.",
-        ),
-    ] = 0
-    half_count: Annotated[
-        bool,
-        typer.Option("--half-count", help="Distant XOR: symbols never predicted begin at half a count, not at log 0."),
-    ] = False
-    batches: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="K", help="Distant XOR: also with each step on one of K stretches of the sequence."
-        ),
-    ] = 0
-    length: Annotated[int, typer.Option(min=0, metavar="T", help="Distant XOR: the T of all lines (100).")] = 0
-    restart: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="PASSES",
-            help="Distant XOR: also (with --batches: those) begun anew if at chance after PASSES.",
-        ),
-    ] = 0
-    dwell: Annotated[
-        int,
-        typer.Option(min=0, metavar="STEPS", help="Distant XOR: with --batches, STEPS steps on each stretch."),
-    ] = 0
-    quasi: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="STEPS",
-            help="Distant XOR: also (with --restart: those) with quasi-Newton steps past chance or after STEPS.",
-        ),
-    ] = 0
-    strict: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="PASSES",
-            help="Distant XOR: with --quasi, begun anew if not leaving chance after PASSES, or slow past it.",
-        ),
-    ] = 0
-    forget: Annotated[
-        bool,
-        typer.Option(
-            "--forget", help="Distant XOR: with --strict, what is slow forgets its way before it is given up."
-        ),
-    ] = False
 
 
 @options.with_fields("xor", XorOptions)
@@ -222,11 +132,7 @@ def _marker(what: str, reading: str, xor: XorOptions) -> str:
     """The name of the place in a page where a table goes."""
     if what == "table":
         return "table-text" if reading == "text" else "table"
-    if xor.quasi:
-        return "xor-forget" if xor.forget else "xor-strict" if xor.strict else "xor-quasi"
-    if xor.half_count:
-        return "xor-half"
-    return "xor-stretches" if xor.batches or xor.restart else "xor"
+    return xor.marker
 
 
 def _refuse_what_is_not_taken(context: typer.Context, what: str) -> None:
@@ -261,20 +167,10 @@ def _wanted(
 ) -> list[Setting]:
     from glnn.reproduction.planned import table_settings, xor_settings
     from glnn.reproduction.settings import SCALE, SEEDS, XOR_PASSES, XOR_SEEDS
-    from glnn.sequences import InputError
 
     if what == "table":
         return table_settings(SCALE if scale is None else scale, steps, sizes, seeds or SEEDS, reading)
-    if xor.longest == 1:
-        raise InputError("--longest is 1: time scales begin at 2 symbols, so it must be 2 or more, such as 30")
-    if xor.quasi and xor.batches:
-        raise InputError("--quasi and --batches were both given: quasi-Newton steps need all of the data; drop one")
-    if xor.strict and not xor.quasi:
-        raise InputError("--strict was given without --quasi: by the paper's steps runs creep; add --quasi 120")
-    if xor.strict and xor.restart:
-        raise InputError("--strict and --restart were both given: each says when a run begins anew; drop one")
-    if xor.forget and not xor.strict:
-        raise InputError("--forget was given without --strict, which says what is slow; add --strict 300")
+    xor.check()
     passes = 2 * steps if steps is not None else max(1, round(XOR_PASSES * (scale or 1.0)))
     return xor_settings(passes, seeds or XOR_SEEDS, xor.lines or 0, *xor[1:])
 
