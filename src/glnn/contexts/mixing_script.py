@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Fewer kinds of letters than this make no words.
+# So few kinds of letters make no words.
 _FEW = 8
 _NO_CODES = np.empty(0, np.int64)
 

@@ -44,6 +44,7 @@ class Validation:
         return total if np.isfinite(total) else -np.inf
 
 
+# After so many symbols a network's state hardly depends on where it began.
 _BURN_IN = 1024
 # What a model that reads once has not read when it is shown on its own data.
 HELD_OUT_TO_SHOW = 0.2
